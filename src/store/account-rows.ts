@@ -1,124 +1,82 @@
+/** How both stores read the rows of accounts and of what belongs to them. Columns have the names of the fields that they become. */
 import {
   type Account,
-  type AccountId,
   type StoredPassword,
   type StoredSession,
-  type StoredTicket,
   type StoredToken,
-  type TicketKind,
   tokenScopes,
 } from '../core/account.ts';
-import type { PlanName } from '../core/plans.ts';
 import type { UnixSeconds } from '../core/time.ts';
 import { noticeKinds } from '../protocol/vocabulary.ts';
 import { chosenBy } from './flags.ts';
 
-export interface AccountRow {
-  id: AccountId;
-  username: string;
-  plan: PlanName;
-  locale: string | null;
-  notify: number;
-  sender_name: string | null;
-  account_created_at: UnixSeconds;
-  locked_at: UnixSeconds | null;
+export interface AccountRow extends Omit<Account, 'notify' | 'createdAt'> {
+  readonly notify: number;
+  readonly accountCreatedAt: UnixSeconds;
 }
 
 /** Columns of `accounts a`. */
-export const accountColumns =
-  'a.id, a.username, a.plan, a.locale, a.notify, a.sender_name, a.created_at AS account_created_at, a.locked_at';
+export const accountColumns = `
+  a.id, a.username, a.plan, a.locale, a.notify, a.sender_name AS "senderName", a.created_at AS "accountCreatedAt",
+  a.locked_at AS "lockedAt"`;
 
 export function accountOf(row: AccountRow): Account {
-  const { id, username, plan, locale, sender_name: senderName, locked_at: lockedAt } = row;
-  const notify = chosenBy(noticeKinds, row.notify);
-  return { id, username, plan, locale, notify, senderName, createdAt: row.account_created_at, lockedAt };
+  const { id, username, plan, locale, senderName, accountCreatedAt: createdAt, lockedAt } = row;
+  return {
+    id,
+    username,
+    plan,
+    locale,
+    notify: chosenBy(noticeKinds, row.notify),
+    senderName,
+    createdAt,
+    lockedAt,
+  };
 }
 
 export function freshAccount(made: Pick<Account, 'id' | 'username' | 'plan' | 'createdAt'>): Account {
   return { ...made, locale: null, notify: [], senderName: null, lockedAt: null };
 }
 
-/** The password's columns are all `null` if the account has none. */
-export interface PasswordRow extends AccountRow {
-  salt: Uint8Array | null;
-  verifier: Uint8Array | null;
-  wrapped_data_key: Uint8Array | null;
-  password_set_at: UnixSeconds | null;
-}
+/** All `null` if the account has no password. */
+type PasswordColumns = { readonly [Field in keyof StoredPassword]: StoredPassword[Field] | null };
+export interface PasswordRow extends AccountRow, PasswordColumns {}
 
-export function passwordOf(row: PasswordRow): StoredPassword | null {
-  const { salt, verifier, wrapped_data_key: wrappedDataKey, password_set_at: setAt } = row;
+/** Columns of the table that has passwords. */
+export const passwordColumns = (table: string, setAt: string): string =>
+  `${table}.salt, ${table}.verifier, ${table}.wrapped_data_key AS "wrappedDataKey", ${table}.${setAt} AS "setAt"`;
+
+export function passwordOf({ salt, verifier, wrappedDataKey, setAt }: PasswordRow): StoredPassword | null {
   if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
   return { salt, verifier, wrappedDataKey, setAt };
 }
 
-export interface TicketRow {
-  kind: TicketKind;
-  ticket_hash: Uint8Array;
-  username: string;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
+/** Of a `StoredTicket`. */
+export const ticketColumns =
+  'kind, ticket_hash AS "ticketHash", username, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-export function ticketOf(row: TicketRow): StoredTicket {
-  const { kind, ticket_hash: ticketHash, username, created_at: createdAt, expires_at: expiresAt } = row;
-  return { kind, ticketHash, username, createdAt, expiresAt };
-}
-
-export interface TokenRow {
-  token_id: number;
-  account_id: AccountId;
-  token_hash: Uint8Array;
-  name: string;
-  wrapped_data_key: Uint8Array;
-  scopes: number;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds | null;
-  last_used_at: UnixSeconds | null;
+export interface TokenRow extends Omit<StoredToken, 'scopes'> {
+  readonly scopes: number;
 }
 
 /** Columns of `tokens t`. */
-export const tokenColumns =
-  't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
+export const tokenColumns = `
+  t.token_id AS "tokenId", t.account_id AS "accountId", t.token_hash AS "tokenHash", t.name, t.wrapped_data_key AS "wrappedDataKey",
+  t.scopes, t.created_at AS "createdAt", t.expires_at AS "expiresAt", t.last_used_at AS "lastUsedAt"`;
 
 export function tokenOf(row: TokenRow): StoredToken {
-  return {
-    tokenId: row.token_id,
-    accountId: row.account_id,
-    tokenHash: row.token_hash,
-    name: row.name,
-    wrappedDataKey: row.wrapped_data_key,
-    scopes: chosenBy(tokenScopes, row.scopes),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  };
-}
-
-export interface SessionRow {
-  session_id: number;
-  account_id: AccountId;
-  session_hash: Uint8Array;
-  wrapped_data_key: Uint8Array;
-  label: string;
-  created_at: UnixSeconds;
-  last_used_at: UnixSeconds;
-  expires_at: UnixSeconds;
+  const { tokenId, accountId, tokenHash, name, wrappedDataKey, createdAt, expiresAt, lastUsedAt } = row;
+  const scopes = chosenBy(tokenScopes, row.scopes);
+  return { tokenId, accountId, tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt, lastUsedAt };
 }
 
 /** Columns of `sessions s`. */
-export const sessionColumns =
-  's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
+export const sessionColumns = `
+  s.session_id AS "sessionId", s.account_id AS "accountId", s.session_hash AS "sessionHash", s.wrapped_data_key AS "wrappedDataKey",
+  s.label, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", s.expires_at AS "expiresAt"`;
 
-export function sessionOf(row: SessionRow): StoredSession {
-  return {
-    sessionId: row.session_id,
-    accountId: row.account_id,
-    sessionHash: row.session_hash,
-    wrappedDataKey: row.wrapped_data_key,
-    label: row.label,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  };
+/** Picks the session's fields from a row that may have others. */
+export function sessionOf(row: StoredSession): StoredSession {
+  const { sessionId, accountId, sessionHash, wrappedDataKey, label, createdAt, lastUsedAt, expiresAt } = row;
+  return { sessionId, accountId, sessionHash, wrappedDataKey, label, createdAt, lastUsedAt, expiresAt };
 }

@@ -1,32 +1,15 @@
-import type { AccountId } from '../core/account.ts';
-import { type DomainBrand, type DomainFinding, plainBrand, type StoredDomain } from '../core/share-domain.ts';
-import type { UnixSeconds } from '../core/time.ts';
-import type { DomainState } from '../protocol/vocabulary.ts';
+import { type DomainBrand, plainBrand, type StoredDomain } from '../core/share-domain.ts';
 
-export interface DomainRow {
-  account_id: AccountId;
-  name: string;
-  state: DomainState;
-  challenge: string | null;
-  created_at: UnixSeconds;
-  updated_at: UnixSeconds;
-  checked_at: UnixSeconds | null;
-  finding: DomainFinding | null;
-  brand: string;
-  logo_name: string | null;
-}
+/** Columns of `domains d` with its logo `l`, by the names of the fields that they become. */
+export const domainColumns = `
+  d.account_id AS "accountId", d.name, d.state, d.challenge, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
+  d.checked_at AS "checkedAt", d.finding, d.brand, l.name AS "logoName"`;
+
+/** `brand` is JSON. */
+export type DomainRow = Omit<StoredDomain, 'brand'> & { readonly brand: string };
 
 export function domainOf(row: DomainRow): StoredDomain {
-  return {
-    accountId: row.account_id,
-    name: row.name,
-    state: row.state,
-    challenge: row.challenge,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    checkedAt: row.checked_at,
-    finding: row.finding,
-    brand: { ...plainBrand, ...(JSON.parse(row.brand) as Partial<DomainBrand>) },
-    logoName: row.logo_name,
-  };
+  const { accountId, name, state, challenge, createdAt, updatedAt, checkedAt, finding, logoName } = row;
+  const brand = { ...plainBrand, ...(JSON.parse(row.brand) as Partial<DomainBrand>) };
+  return { accountId, name, state, challenge, createdAt, updatedAt, checkedAt, finding, brand, logoName };
 }

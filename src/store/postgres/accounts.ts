@@ -8,7 +8,6 @@
 
 import type { Account, AccountId, ListedAccount } from '../../core/account.ts';
 import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts';
-import type { UnixSeconds } from '../../core/time.ts';
 import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
@@ -21,14 +20,10 @@ const selectByName = statement(`SELECT ${accountColumns} FROM mayfly_store.accou
 const selectById = statement(`SELECT ${accountColumns} FROM mayfly_store.accounts a WHERE a.id = $1`);
 const selectAny = statement('SELECT 1 AS any FROM mayfly_store.accounts LIMIT 1');
 
-interface ListedRow extends AccountRow {
-  has_password: boolean;
-  tokens: number;
-  last_used_at: UnixSeconds | null;
-}
+type ListedRow = AccountRow & Pick<ListedAccount, 'hasPassword' | 'tokens' | 'lastUsedAt'>;
 
 const selectListed = statement(`
-  SELECT ${accountColumns}, a.last_used_at, a.verifier IS NOT NULL AS has_password,
+  SELECT ${accountColumns}, a.last_used_at AS "lastUsedAt", a.verifier IS NOT NULL AS "hasPassword",
     (SELECT count(*) FROM mayfly_store.tokens t
      WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > $1)) AS tokens
   FROM mayfly_store.accounts a ORDER BY a.id`);
@@ -69,8 +64,8 @@ export function createAccountStore(engine: Engine): AccountRegister {
     findAccountById: (id) => accountBy(selectById, id),
     async listAccounts() {
       const rows = await engine.read<ListedRow>(selectListed, [engine.time.now()]);
-      return rows.map((row): ListedAccount => {
-        const { has_password: hasPassword, tokens, last_used_at: lastUsedAt } = row;
+      return rows.map((row) => {
+        const { hasPassword, tokens, lastUsedAt } = row;
         return { ...accountOf(row), hasPassword, tokens, lastUsedAt };
       });
     },

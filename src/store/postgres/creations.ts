@@ -24,7 +24,7 @@ import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const selectCreations = statement(`
-  SELECT creation_id AS asked_id, seed, body_mac, done_at, mismatches, reserved_at
+  SELECT creation_id AS asked_id, seed AS "wrappedSeed", body_mac AS "bodyMac", done_at, mismatches, reserved_at AS "reservedAt"
   FROM unnest($1::bytea[]) AS asked (creation_id) JOIN mayfly_store.creations USING (creation_id) WHERE ends_at > $2`);
 
 const reserveCreations = decision(`
@@ -56,22 +56,10 @@ const count = decision(
   'UPDATE mayfly_store.creations SET mismatches = mismatches + 1 WHERE creation_id = $3',
 );
 
-interface CreationRow {
-  asked_id: Uint8Array;
-  seed: Uint8Array;
-  body_mac: Uint8Array;
-  done_at: UnixSeconds | null;
-  mismatches: number;
-  reserved_at: UnixSeconds;
+interface CreationRow extends Omit<IdempotentCreation, 'isDone'> {
+  readonly asked_id: Uint8Array;
+  readonly done_at: UnixSeconds | null;
 }
-
-const toStored = (row: CreationRow): IdempotentCreation => ({
-  wrappedSeed: row.seed,
-  bodyMac: row.body_mac,
-  isDone: row.done_at !== null,
-  reservedAt: row.reserved_at,
-  mismatches: row.mismatches,
-});
 
 /** A conflicting row may have ended or been released by the time it is read. */
 const maxTries = 10;
@@ -111,7 +99,8 @@ export function createCreationStore(engine: Engine): CreationStore {
     const row = await batches.find(id);
     if (row === null || row === 'abandoned') return null;
     if (row.done_at !== null) await engine.prove(row, row.done_at);
-    return toStored(row);
+    const { asked_id: _, done_at: doneAt, ...known } = row;
+    return { ...known, isDone: doneAt !== null };
   }
 
   return {

@@ -5,30 +5,27 @@
  */
 import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
-import { type DomainRow, domainOf } from '../domain-rows.ts';
+import { type DomainRow, domainColumns, domainOf } from '../domain-rows.ts';
 import { createLookUp, decided } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 import { leaseSeconds } from './time.ts';
 
-/** The columns of `domains d` joined with `logo`. */
-const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
-    l.name AS logo_name`;
 const logo = 'LEFT JOIN mayfly_store.domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
 
 const select = (condition: string): Statement =>
-  statement(`SELECT ${columns} FROM mayfly_store.domains d ${logo} WHERE ${condition}`);
+  statement(`SELECT ${domainColumns} FROM mayfly_store.domains d ${logo} WHERE ${condition}`);
 
 const selectOne = select('d.account_id = $1 AND d.name = $2');
 const selectOwned = select('d.account_id = $1 ORDER BY d.name');
 const selectVerified = statement(`
-  SELECT asked.place, ${columns}, ${recordsColumn} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
+  SELECT asked.place, ${domainColumns}, ${recordsColumn} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
   LEFT JOIN mayfly_store.domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
 
 interface FoundRow extends Omit<DomainRow, 'name'> {
-  place: number;
-  name: string | null;
+  readonly place: number;
+  readonly name: string | null;
 }
 
 const selectLogo = statement(
@@ -70,7 +67,7 @@ const takeDue = decision(`
   d AS (
     UPDATE mayfly_store.domains SET leased_until = (SELECT now FROM clock) + $5 FROM due
     WHERE domains.name = due.name AND domains.account_id = due.account_id RETURNING domains.*)
-  SELECT ${columns} FROM d ${logo} ORDER BY d.checked_at NULLS FIRST, d.name`);
+  SELECT ${domainColumns} FROM d ${logo} ORDER BY d.checked_at NULLS FIRST, d.name`);
 
 type Added = Awaited<ReturnType<DomainStore['addDomain']>>;
 

@@ -1,13 +1,13 @@
 /** Passwords. One function in 002-accounts.sql changes a password, which ends everything begun with the earlier one. */
 import type { StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';
-import { accountColumns, accountOf, type PasswordRow, passwordOf } from '../account-rows.ts';
+import { accountColumns, accountOf, type PasswordRow, passwordColumns, passwordOf } from '../account-rows.ts';
 import { type Done, decided } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, statement } from './statement.ts';
 
 const selectPassword = statement(`
-  SELECT ${accountColumns}, a.salt, a.verifier, a.wrapped_data_key, a.password_set_at
+  SELECT ${accountColumns}, ${passwordColumns('a', 'password_set_at')}
   FROM mayfly_store.accounts a WHERE a.username = $1`);
 
 export const passwordValues = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword): Values => [

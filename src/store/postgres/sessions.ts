@@ -7,29 +7,22 @@
  */
 import type { Account, StoredSession } from '../../core/account.ts';
 import type { SessionStore } from '../../core/ports/sessions.ts';
-import {
-  type AccountRow,
-  accountColumns,
-  accountOf,
-  type SessionRow,
-  sessionColumns,
-  sessionOf,
-} from '../account-rows.ts';
+import { type AccountRow, accountColumns, accountOf, sessionColumns, sessionOf } from '../account-rows.ts';
 import { createLookUp, decided } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
-/** `session_id` is `null` for an unknown session; an account is looked up all the same (P17). */
+/** `sessionId` is `null` for an unknown session; an account is looked up all the same (P17). */
 const selectSessions = statement(`
   SELECT asked.place, ${sessionColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)
   LEFT JOIN mayfly_store.sessions s ON s.session_hash = asked.session_hash
   LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(s.account_id, 0)`);
 
-interface FoundRow extends AccountRow, Omit<SessionRow, 'session_id'> {
-  place: number;
-  session_id: number | null;
+interface FoundRow extends AccountRow, Omit<StoredSession, 'sessionId'> {
+  readonly place: number;
+  readonly sessionId: number | null;
 }
 
 const selectOwned = statement(`
@@ -42,7 +35,7 @@ const insertSession = decision(`
     WHERE id = $3 AND verifier = $4 AND locked_at IS NULL RETURNING id)
   INSERT INTO mayfly_store.sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
   SELECT id, $5, $6, $7, $8, $8, $9 FROM opened
-  RETURNING session_id`);
+  RETURNING session_id AS "sessionId"`);
 
 /** Locks the account's row first, as all statements do. */
 const noteUse = decision(`
@@ -62,16 +55,16 @@ export function createSessionStore(engine: Engine): SessionStore {
   const find = createLookUp<Uint8Array, FoundRow, { account: Account; session: StoredSession }>(
     engine,
     selectSessions,
-    ({ session_id, ...row }) =>
-      session_id === null ? null : { account: accountOf(row), session: sessionOf({ ...row, session_id }) },
+    ({ sessionId, ...row }) =>
+      sessionId === null ? null : { account: accountOf(row), session: sessionOf({ ...row, sessionId }) },
   );
   return {
     async addSession(id, verifier, session) {
       const { sessionHash, wrappedDataKey, label, createdAt, expiresAt } = session;
       const bytes = [copyOf(verifier), copyOf(sessionHash), copyOf(wrappedDataKey)];
       const values = [id, ...bytes, label, createdAt, expiresAt];
-      const row = await decided<SessionRow>(engine, insertSession, values);
-      return row && { ...session, sessionId: row.session_id, accountId: id, lastUsedAt: createdAt };
+      const row = await decided<Pick<StoredSession, 'sessionId'>>(engine, insertSession, values);
+      return row && { ...session, ...row, accountId: id, lastUsedAt: createdAt };
     },
     async findSession(sessionHash) {
       const found = await find(copyOf(sessionHash));
@@ -81,7 +74,7 @@ export function createSessionStore(engine: Engine): SessionStore {
       await engine.decide(noteUse, [sessionId, at, expiresAt]);
     },
     async listSessions(id) {
-      return (await engine.read<SessionRow>(selectOwned, [id, engine.time.now()])).map(sessionOf);
+      return [...(await engine.read<StoredSession>(selectOwned, [id, engine.time.now()]))];
     },
     endSession: async (id, sessionId) => (await decided(engine, deleteSession, [id, sessionId])) !== null,
   };

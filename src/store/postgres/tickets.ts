@@ -7,14 +7,7 @@
  */
 import type { AccountId, AccountLinkTicket, StoredTicket } from '../../core/account.ts';
 import type { TicketStore } from '../../core/ports/tickets.ts';
-import {
-  type AccountRow,
-  accountColumns,
-  accountOf,
-  freshAccount,
-  type TicketRow,
-  ticketOf,
-} from '../account-rows.ts';
+import { type AccountRow, accountColumns, accountOf, freshAccount, ticketColumns } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type Done, decided } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
@@ -22,7 +15,7 @@ import { passwordValues } from './passwords.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const selectTicket = statement(`
-  SELECT kind, ticket_hash, username, created_at, expires_at FROM mayfly_store.tickets
+  SELECT ${ticketColumns} FROM mayfly_store.tickets
   WHERE ticket_hash = $1 AND kind = $2 AND expires_at > $3`);
 
 const selectEarlier = statement(`
@@ -87,8 +80,7 @@ export function createTicketStore(engine: Engine): TicketStore {
     },
     async findTicket(kind, ticketHash) {
       const values = [copyOf(ticketHash), kind, engine.time.now()];
-      const [row] = await engine.read<TicketRow>(selectTicket, values);
-      return row === undefined ? null : ticketOf(row);
+      return (await engine.read<StoredTicket>(selectTicket, values))[0] ?? null;
     },
     async redeemSignUp(ticketHash, { plan, createdAt }, password) {
       const values = [copyOf(ticketHash), plan, createdAt, ...passwordValues(password)];

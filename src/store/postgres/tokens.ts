@@ -16,16 +16,16 @@ import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
-/** `token_id` is `null` for an unknown token; an account is looked up all the same (P17). */
+/** `tokenId` is `null` for an unknown token; an account is looked up all the same (P17). */
 const selectTokens = statement(`
   SELECT asked.place, ${tokenColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (token_hash, place)
   LEFT JOIN mayfly_store.tokens t ON t.token_hash = asked.token_hash
   LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(t.account_id, 0)`);
 
-interface FoundRow extends AccountRow, Omit<TokenRow, 'token_id'> {
-  place: number;
-  token_id: number | null;
+interface FoundRow extends AccountRow, Omit<TokenRow, 'tokenId'> {
+  readonly place: number;
+  readonly tokenId: number | null;
 }
 
 const selectOwned = statement(
@@ -38,7 +38,7 @@ export const newTokenColumns =
 const insertToken = decision(`
   INSERT INTO mayfly_store.tokens (${newTokenColumns})
   SELECT id, $4, $5, $6, $7, $8, $9 FROM mayfly_store.accounts WHERE id = $3 FOR KEY SHARE
-  RETURNING token_id`);
+  RETURNING token_id AS "tokenId"`);
 
 /** Checks that the account still has the password used for the request, so a request overtaken by a password change adds nothing. */
 const insertOwnToken = decision(`
@@ -46,7 +46,7 @@ const insertOwnToken = decision(`
     SELECT id FROM mayfly_store.accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)
   INSERT INTO mayfly_store.tokens (${newTokenColumns})
   SELECT id, $4, $5, $6, $7, $8, $9 FROM opened
-  RETURNING token_id`);
+  RETURNING token_id AS "tokenId"`);
 
 const deleteToken = decision(
   'DELETE FROM mayfly_store.tokens WHERE account_id = $3 AND token_id = $4 RETURNING token_id',
@@ -80,12 +80,12 @@ export function createTokenStore(engine: Engine): TokenStore {
   const find = createLookUp<Uint8Array, FoundRow, { account: Account; token: StoredToken }>(
     engine,
     selectTokens,
-    ({ token_id, ...row }) =>
-      token_id === null ? null : { account: accountOf(row), token: tokenOf({ ...row, token_id }) },
+    ({ tokenId, ...row }) =>
+      tokenId === null ? null : { account: accountOf(row), token: tokenOf({ ...row, tokenId }) },
   );
 
-  function added(accountId: AccountId, token: NewToken, row: Pick<TokenRow, 'token_id'>): StoredToken {
-    return { ...token, tokenId: row.token_id, accountId, lastUsedAt: null };
+  function added(accountId: AccountId, token: NewToken, { tokenId }: Pick<TokenRow, 'tokenId'>): StoredToken {
+    return { ...token, tokenId, accountId, lastUsedAt: null };
   }
 
   return {

@@ -6,23 +6,20 @@
 import type { Database } from 'bun:sqlite';
 import type { Account, AccountId, ListedAccount, NewAccount } from '../../core/account.ts';
 import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts';
-import type { UnixSeconds } from '../../core/time.ts';
 import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
-import type { Deciding } from './decisions.ts';
+import type { WritesOf } from './decisions.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 import { createTokenInsert } from './tokens.ts';
 
-interface ListedRow extends AccountRow {
-  has_password: number;
-  tokens: number;
-  last_used_at: UnixSeconds | null;
+interface ListedRow extends AccountRow, Pick<ListedAccount, 'tokens' | 'lastUsedAt'> {
+  readonly hasPassword: number;
 }
 
 const selectListed = `
-  SELECT ${accountColumns}, a.last_used_at,
-    EXISTS (SELECT 1 FROM passwords p WHERE p.account_id = a.id) AS has_password,
+  SELECT ${accountColumns}, a.last_used_at AS lastUsedAt,
+    EXISTS (SELECT 1 FROM passwords p WHERE p.account_id = a.id) AS hasPassword,
     (SELECT count(*) FROM tokens t
      WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > ?1)) AS tokens
   FROM accounts a ORDER BY a.id`;
@@ -33,7 +30,7 @@ const countOwnedSql = `
   WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)
     OR position IN (SELECT position FROM owner_index WHERE owner = ?1))`;
 
-export function createAccountReads(db: Database, now: () => UnixSeconds) {
+export function accountReads({ db, time: { now }, reader }: Parts): Read<AccountRegister> {
   const byName = db.query<AccountRow, [string]>(
     `SELECT ${accountColumns} FROM accounts a WHERE username = ?1`,
   );
@@ -41,17 +38,17 @@ export function createAccountReads(db: Database, now: () => UnixSeconds) {
   const all = db.query<ListedRow, [number]>(selectListed);
   const any = db.query('SELECT 1 FROM accounts LIMIT 1');
   const owned = db.query<OwnedCounts, [number, number]>(countOwnedSql);
-  return {
+  return readBy(reader, {
     findAccount: (username: string) => toAccount(byName.get(username)),
     findAccountById: (id: AccountId) => toAccount(byId.get(id)),
     listAccounts: () =>
       all.all(now()).map((row): ListedAccount => {
-        const { tokens, last_used_at: lastUsedAt } = row;
-        return { ...accountOf(row), hasPassword: row.has_password === 1, tokens, lastUsedAt };
+        const { tokens, lastUsedAt } = row;
+        return { ...accountOf(row), hasPassword: row.hasPassword === 1, tokens, lastUsedAt };
       }),
     hasAccounts: () => any.get() !== null,
     countOwned: (id: AccountId): OwnedCounts => owned.get(id, now()) ?? { waiting: 0, receipts: 0 },
-  };
+  });
 }
 
 const toAccount = (row: AccountRow | null): Account | null => (row === null ? null : accountOf(row));
@@ -69,11 +66,7 @@ export function createAccountInsert(db: Database): (account: NewAccount) => Acco
   };
 }
 
-type AccountWrites = Deciding<
-  'createAccount' | 'setPlan' | 'setLocale' | 'setNotify' | 'setSenderName' | 'lockAccount' | 'unlockAccount'
->;
-
-export function createAccountWrites(db: Database): AccountWrites {
+export function createAccountWrites(db: Database): WritesOf<AccountRegister> {
   const insertAccount = createAccountInsert(db);
   const insertToken = createTokenInsert(db);
   const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
@@ -115,6 +108,3 @@ export function createAccountWrites(db: Database): AccountWrites {
     unlockAccount: (_now, id) => unlock.run(id).changes === 1,
   };
 }
-
-export const accountReads = ({ db, time, reader }: Parts): Read<AccountRegister> =>
-  readBy(reader, createAccountReads(db, time.now));

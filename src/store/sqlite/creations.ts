@@ -14,35 +14,22 @@ import {
 } from '../../core/ports/creations.ts';
 import type { CreationHold, CreationId } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import type { WritesOf } from './decisions.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
-interface CreationRow {
-  seed: Uint8Array;
-  body_mac: Uint8Array;
-  is_done: number;
-  mismatches: number;
-  reserved_at: UnixSeconds;
+interface CreationRow extends Omit<IdempotentCreation, 'isDone'> {
+  readonly isDone: number;
 }
 
 const selectCreation = `
-  SELECT seed, body_mac, is_done, mismatches, reserved_at FROM creations WHERE creation_id = ?1 AND ends_at > ?2`;
+  SELECT seed AS wrappedSeed, body_mac AS bodyMac, is_done AS isDone, mismatches, reserved_at AS reservedAt
+  FROM creations WHERE creation_id = ?1 AND ends_at > ?2`;
 
-const toStored = (row: CreationRow): IdempotentCreation => ({
-  wrappedSeed: row.seed,
-  bodyMac: row.body_mac,
-  isDone: row.is_done === 1,
-  reservedAt: row.reserved_at,
-  mismatches: row.mismatches,
-});
-
-export type FindCreation = (id: CreationId, now: UnixSeconds) => IdempotentCreation | null;
-
-export function createCreationRead(db: Database): FindCreation {
-  const select = db.query<CreationRow, [Uint8Array, number]>(selectCreation);
-  return (id, now) => {
+function createCreationRead(db: Database) {
+  const select = db.query<CreationRow, [Uint8Array, UnixSeconds]>(selectCreation);
+  return (id: CreationId, now: UnixSeconds): IdempotentCreation | null => {
     const row = select.get(id, now);
-    return row === null ? null : toStored(row);
+    return row && { ...row, isDone: row.isDone === 1 };
   };
 }
 
@@ -57,9 +44,7 @@ const takeOver = `
   UPDATE creations SET seed = ?3, body_mac = ?4, reserved_at = ?5, ends_at = ?5 + ${creationSeconds}
   WHERE creation_id = ?1 AND seed = ?2 AND is_done = 0 AND reserved_at <= ?5 - ${takeOverSeconds}`;
 
-export function createCreationWrites(
-  db: Database,
-): Deciding<'reserveCreation' | 'takeOverCreation' | 'releaseCreation' | 'countMismatch'> {
+export function createCreationWrites(db: Database): WritesOf<CreationStore> {
   const find = createCreationRead(db);
   const insert = db.query(reserve);
   const replace = db.query(takeOver);
@@ -93,5 +78,5 @@ export function createHeldPut(db: Database): PutHeld {
 
 export function creationReads({ db, time, reader }: Parts): Read<CreationStore> {
   const find = createCreationRead(db);
-  return { findCreation: (asked) => reader.lookUp(asked, (id) => find(id, time.now())) };
+  return readBy(reader, { findCreation: (id: CreationId) => find(id, time.now()) });
 }

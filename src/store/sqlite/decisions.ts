@@ -140,6 +140,9 @@ export type Deciding<Names extends keyof Decisions> = {
   [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
 };
 
+/** The decisions of a port. */
+export type WritesOf<Port> = Deciding<keyof Port & keyof Decisions>;
+
 export type DecisionName = keyof Decisions | 'scrub';
 export type DecisionArguments<N extends DecisionName> = N extends keyof Decisions
   ? Parameters<Decisions[N]>

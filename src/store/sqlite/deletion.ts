@@ -9,7 +9,7 @@ import type { AccountId } from '../../core/account.ts';
 import type { DeletionStore } from '../../core/ports/deletion.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { endRecord } from './claims.ts';
-import type { Deciding } from './decisions.ts';
+import type { WritesOf } from './decisions.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 import { eraseMemoAt } from './receipts.ts';
@@ -47,10 +47,7 @@ interface DeletionRow {
   finished_at: UnixSeconds | null;
 }
 
-export function createAccountDeletion(
-  db: Database,
-  rowsAtOnce = rowsAStep,
-): Deciding<'deleteAccount' | 'continueDeletion'> {
+export function createAccountDeletion(db: Database, rowsAtOnce = rowsAStep): WritesOf<DeletionStore> {
   const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
   const removeOwn = ownTables.map((table) => db.query(`DELETE FROM ${table} WHERE account_id = ?1`));
   const removeTickets = db.query("DELETE FROM tickets WHERE kind IN ('sign_up', 'reset') AND username = ?1");
@@ -112,12 +109,9 @@ export function createAccountDeletion(
   };
 }
 
-export const createDeletionRead = (db: Database): ((limit: number) => AccountId[]) => {
+export function deletionReads({ db, reader }: Parts): Read<DeletionStore> {
   const unfinished = db.query<{ id: AccountId }, [number]>(
     'SELECT account_id AS id FROM deletions WHERE finished_at IS NULL LIMIT ?1',
   );
-  return (limit) => unfinished.all(limit).map((row) => row.id);
-};
-
-export const deletionReads = ({ db, reader }: Parts): Read<DeletionStore> =>
-  readBy(reader, { listDeletions: createDeletionRead(db) });
+  return readBy(reader, { listDeletions: (limit: number) => unfinished.all(limit).map(({ id }) => id) });
+}

@@ -8,17 +8,16 @@ import type { AccountId } from '../../core/account.ts';
 import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type DomainRow, domainOf } from '../domain-rows.ts';
-import type { Deciding } from './decisions.ts';
+import { type DomainRow, domainColumns, domainOf } from '../domain-rows.ts';
+import type { WritesOf } from './decisions.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 
 /** The caller adds a condition on `domains d`. */
 export const selectDomains = `
-  SELECT d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
-    l.name AS logo_name
+  SELECT ${domainColumns}
   FROM domains d LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id`;
 
-export function createDomainReads(db: Database) {
+export function domainReads({ db, reader }: Parts): Read<DomainStore> {
   const one = db.query<DomainRow, [number, string]>(
     `${selectDomains} WHERE d.account_id = ?1 AND d.name = ?2`,
   );
@@ -29,12 +28,12 @@ export function createDomainReads(db: Database) {
   const logo = db.query<DomainLogo, [string]>(
     'SELECT name, type, bytes FROM domain_logos WHERE name = ?1 LIMIT 1',
   );
-  return {
+  return readBy(reader, {
     findDomain: (id: AccountId, name: string) => toDomain(one.get(id, name)),
     listDomains: (id: AccountId) => all.all(id).map(domainOf),
     findVerifiedDomain: (name: string) => toDomain(verified.get(name)),
     findDomainLogo: (logoName: string) => logo.get(logoName),
-  };
+  });
 }
 
 const toDomain = (row: DomainRow | null): StoredDomain | null => (row === null ? null : domainOf(row));
@@ -59,11 +58,7 @@ const toCheck = `${selectDomains}
 const keepLogoSql = `
   INSERT OR REPLACE INTO domain_logos (domain, account_id, name, type, bytes) VALUES (?1, ?2, ?3, ?4, ?5)`;
 
-type DomainWrites = Deciding<
-  'addDomain' | 'noteDomainCheck' | 'setDomainBrand' | 'setDomainLogo' | 'removeDomain' | 'takeDomainsToCheck'
->;
-
-export function createDomainWrites(db: Database): DomainWrites {
+export function createDomainWrites(db: Database): WritesOf<DomainStore> {
   const account = db.query<object, [number]>('SELECT 1 FROM accounts WHERE id = ?1');
   const owned = db.query<{ n: number }, [number]>('SELECT count(*) AS n FROM domains WHERE account_id = ?1');
   const one = db.query<DomainRow, [string, number]>(
@@ -113,11 +108,8 @@ export function createDomainWrites(db: Database): DomainWrites {
     removeDomain: (_now, id, name) => remove.run(name, id).changes > 0,
     takeDomainsToCheck(now, before, limit, leaseSeconds) {
       const taken = due.all(before, limit, now, leaseSeconds);
-      for (const { name, account_id } of taken) lease.run(name, account_id, now + leaseSeconds);
+      for (const { name, accountId } of taken) lease.run(name, accountId, now + leaseSeconds);
       return taken.map(domainOf);
     },
   };
 }
-
-export const domainReads = ({ db, reader }: Parts): Read<DomainStore> =>
-  readBy(reader, createDomainReads(db));

@@ -67,11 +67,14 @@ export function decideAtReceipt(parts: Parts) {
 
 type Reads = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** Returns the same reads, each run in the reader's snapshot. */
+/** Returns the same reads, each run in the reader's snapshot. Copies bytes now: the caller may wipe them. */
 export function readBy<R extends Reads>(reader: Reader, reads: R) {
   const entries = Object.entries(reads).map(([name, read]) => [
     name,
-    (...args: never[]) => reader.read(() => read(...args)),
+    (...args: readonly unknown[]) => {
+      const kept = args.map((arg) => (arg instanceof Uint8Array ? new Uint8Array(arg) : arg));
+      return reader.read(() => read(...(kept as never[])));
+    },
   ]);
   return Object.fromEntries(entries) as {
     [N in keyof R]: (...args: Parameters<R[N]>) => Promise<ReturnType<R[N]>>;

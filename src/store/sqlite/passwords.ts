@@ -1,24 +1,24 @@
 /** Passwords. The UPDATE that changes a password names the one it replaces. */
 import type { Database } from 'bun:sqlite';
-import type { Account, StoredPassword } from '../../core/account.ts';
+import type { StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';
-import { accountColumns, accountOf, type PasswordRow, passwordOf } from '../account-rows.ts';
-import type { Deciding } from './decisions.ts';
+import { accountColumns, accountOf, type PasswordRow, passwordColumns, passwordOf } from '../account-rows.ts';
+import type { WritesOf } from './decisions.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 
 const selectPassword = `
-  SELECT ${accountColumns}, p.salt, p.verifier, p.wrapped_data_key, p.set_at AS password_set_at
+  SELECT ${accountColumns}, ${passwordColumns('p', 'set_at')}
   FROM accounts a LEFT JOIN passwords p ON p.account_id = a.id
   WHERE a.username = ?1`;
 
-type FindPassword = (username: string) => { account: Account; password: StoredPassword | null } | null;
-
-export function createPasswordRead(db: Database): FindPassword {
+export function passwordReads({ db, reader }: Parts): Read<PasswordStore> {
   const select = db.query<PasswordRow, [string]>(selectPassword);
-  return (username) => {
-    const row = select.get(username);
-    return row === null ? null : { account: accountOf(row), password: passwordOf(row) };
-  };
+  return readBy(reader, {
+    findPassword(username: string) {
+      const row = select.get(username);
+      return row && { account: accountOf(row), password: passwordOf(row) };
+    },
+  });
 }
 
 export const upsertPassword = `
@@ -34,7 +34,7 @@ const replacePassword = `
 export const passwordParts = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword) =>
   [salt, verifier, wrappedDataKey, setAt] as const;
 
-export function createPasswordWrites(db: Database): Deciding<'changePassword'> {
+export function createPasswordWrites(db: Database): WritesOf<PasswordStore> {
   const exchange = db.query(replacePassword);
   const endOthers = db.query('DELETE FROM sessions WHERE account_id = ?1 AND session_id <> ?2');
   const revokeTokens = db.query('DELETE FROM tokens WHERE account_id = ?1');
@@ -50,6 +50,3 @@ export function createPasswordWrites(db: Database): Deciding<'changePassword'> {
     },
   };
 }
-
-export const passwordReads = ({ db, reader }: Parts): Read<PasswordStore> =>
-  readBy(reader, { findPassword: createPasswordRead(db) });

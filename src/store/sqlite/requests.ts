@@ -21,8 +21,8 @@ import {
   requestOf,
   valuesOfRequest,
 } from '../request-rows.ts';
-import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import type { WritesOf } from './decisions.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
 /** At store time `?2`. */
 const isKept = `r.request_id = ?1 AND max(r.until, r.answers_until) > ?2
@@ -49,16 +49,19 @@ function createRequestReads(db: Database, now: () => UnixSeconds) {
   const request = db.query<RequestRow, AtRequest>(selectRequest);
   const answer = db.query<AnswerRow, [...AtRequest, Uint8Array]>(selectAnswer);
   const answers = db.query<AnswerRow, AtRequest>(selectAnswers);
+  const listed = db.query<RequestRow, [UnixSeconds, number, number, UnixSeconds, Uint8Array]>(selectListed);
   return {
     findRequest(id: RequestId, at = now()): StoredRequest | null {
       const row = request.get(id, at);
-      return row === null ? null : requestOf(row);
+      return row && requestOf(row);
     },
     findAnswer(requestId: RequestId, id: AnswerId, at = now()): StoredAnswer | null {
       const row = answer.get(requestId, at, id);
-      return row === null ? null : answerOf(row);
+      return row && answerOf(row);
     },
     listAnswers: (requestId: RequestId) => answers.all(requestId, now()).map(answerOf),
+    listRequests: (limit: number, after: string | null) =>
+      listed.all(now(), limit, ...partsOfCursor(after)).map(listedRequestOf),
   };
 }
 
@@ -73,19 +76,11 @@ const countPlaces = `
 
 const end = `UPDATE requests SET is_ended = 1, updated_at = ?1 WHERE ${isOpen('?1')}`;
 
-type RequestWrites = Deciding<
-  | 'putRequest'
-  | 'putAnswer'
-  | 'changeRequest'
-  | 'discardAnswer'
-  | 'takeRequestNotice'
-  | 'reportRequest'
-  | 'endRequest'
-  | 'endRequests'
->;
-
 /** @param put stores an answer's secret; returns its position, or `null` if it was refused */
-export function createRequestWrites(db: Database, put: (record: NewRecord) => number | null): RequestWrites {
+export function createRequestWrites(
+  db: Database,
+  put: (record: NewRecord) => number | null,
+): WritesOf<RequestStore> {
   const { findRequest, findAnswer } = createRequestReads(db, () => 0);
   const unlocked = db.query('SELECT 1 FROM accounts WHERE id = ?1 AND locked_at IS NULL');
   const placesOf = db.query<{ places: number }, [AccountId | null, UnixSeconds, Uint8Array]>(countPlaces);
@@ -161,17 +156,8 @@ export function createRequestWrites(db: Database, put: (record: NewRecord) => nu
 }
 
 export function requestStore({ db, queue, reader, time }: Parts): Read<RequestStore> {
-  const { findRequest, findAnswer, listAnswers } = createRequestReads(db, time.now);
-  const listed = db.query<RequestRow, [UnixSeconds, number, number, UnixSeconds, Uint8Array]>(selectListed);
   return {
-    findRequest: (asked) => reader.lookUp(asked, (id) => findRequest(id)),
-    findAnswer(asked, answer) {
-      const kept = answer.slice() as AnswerId;
-      return reader.lookUp(asked, (id) => findAnswer(id, kept));
-    },
-    listAnswers: (asked) => reader.lookUp(asked, listAnswers),
-    listRequests: (limit, after) =>
-      reader.read(() => listed.all(time.now(), limit, ...partsOfCursor(after)).map(listedRequestOf)),
+    ...readBy(reader, createRequestReads(db, time.now)),
     async putRequest(request, maxPlaces) {
       const outcome = await queue.decide('putRequest', structuredClone(request), maxPlaces);
       if (outcome === 'refused')

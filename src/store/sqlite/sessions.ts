@@ -4,19 +4,11 @@
  * outlive a password change or a lock that overtook the log-in. An expired session is neither extended nor ended.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/account.ts';
+import type { AccountId, StoredSession } from '../../core/account.ts';
 import type { SessionStore } from '../../core/ports/sessions.ts';
-import type { UnixSeconds } from '../../core/time.ts';
-import {
-  type AccountRow,
-  accountColumns,
-  accountOf,
-  type SessionRow,
-  sessionColumns,
-  sessionOf,
-} from '../account-rows.ts';
-import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import { type AccountRow, accountColumns, accountOf, sessionColumns, sessionOf } from '../account-rows.ts';
+import type { WritesOf } from './decisions.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
 const selectSession = `
   SELECT ${accountColumns}, ${sessionColumns} FROM sessions s JOIN accounts a ON a.id = s.account_id
@@ -26,16 +18,16 @@ const selectSessions = `
   SELECT ${sessionColumns} FROM sessions s
   WHERE account_id = ?1 AND expires_at > ?2 ORDER BY last_used_at DESC, session_id DESC`;
 
-export function createSessionReads(db: Database, now: () => UnixSeconds) {
-  const session = db.query<SessionRow & AccountRow, [Uint8Array, number]>(selectSession);
-  const sessions = db.query<SessionRow, [number, number]>(selectSessions);
-  return {
+export function sessionReads({ db, time: { now }, reader }: Parts): Read<SessionStore> {
+  const session = db.query<StoredSession & AccountRow, [Uint8Array, number]>(selectSession);
+  const sessions = db.query<StoredSession, [number, number]>(selectSessions);
+  return readBy(reader, {
     findSession(sessionHash: Uint8Array) {
       const row = session.get(sessionHash, now());
       return row === null ? null : { account: accountOf(row), session: sessionOf(row) };
     },
-    listSessions: (id: AccountId) => sessions.all(id, now()).map(sessionOf),
-  };
+    listSessions: (id: AccountId) => sessions.all(id, now()),
+  });
 }
 
 const insertSession = `
@@ -47,9 +39,7 @@ const noteUseSql = `
   UPDATE sessions SET last_used_at = max(last_used_at, ?2), expires_at = max(expires_at, ?3)
   WHERE session_id = ?1 AND expires_at > ?4`;
 
-type SessionWrites = Deciding<'addSession' | 'noteSessionUse' | 'endSession'>;
-
-export function createSessionWrites(db: Database): SessionWrites {
+export function createSessionWrites(db: Database): WritesOf<SessionStore> {
   const insert = db.query(insertSession);
   const noteUse = db.query(noteUseSql);
   const noteBegin = db.query(
@@ -81,13 +71,5 @@ export function createSessionWrites(db: Database): SessionWrites {
       if (noteUse.run(sessionId, at, expiresAt, now).changes === 1) noteOwnerUse.run(sessionId, at);
     },
     endSession: (now, id, sessionId) => end.run(id, sessionId, now).changes === 1,
-  };
-}
-
-export function sessionReads({ db, time, reader }: Parts): Read<SessionStore> {
-  const { findSession, listSessions } = createSessionReads(db, time.now);
-  return {
-    findSession: (sessionHash) => reader.lookUp(sessionHash, findSession),
-    listSessions: (id) => reader.read(() => listSessions(id)),
   };
 }

@@ -14,26 +14,16 @@ import type {
 } from '../../core/account.ts';
 import type { TicketStore } from '../../core/ports/tickets.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf, type TicketRow, ticketOf } from '../account-rows.ts';
+import { type AccountRow, accountColumns, accountOf, ticketColumns } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { createAccountInsert } from './accounts.ts';
-import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import type { WritesOf } from './decisions.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 import { passwordParts, upsertPassword } from './passwords.ts';
 
 const selectTicket = `
-  SELECT kind, ticket_hash, username, created_at, expires_at FROM tickets
+  SELECT ${ticketColumns} FROM tickets
   WHERE ticket_hash = ?1 AND kind = ?2 AND expires_at > ?3`;
-
-type FindTicket = (kind: TicketKind, ticketHash: Uint8Array, now: UnixSeconds) => StoredTicket | null;
-
-export function createTicketRead(db: Database): FindTicket {
-  const select = db.query<TicketRow, [Uint8Array, string, number]>(selectTicket);
-  return (kind, ticketHash, now) => {
-    const row = select.get(ticketHash, kind, now);
-    return row === null ? null : ticketOf(row);
-  };
-}
 
 const insertTicket = `
   INSERT INTO tickets (kind, username, ticket_hash, created_at, expires_at, counts_until)
@@ -43,11 +33,7 @@ const insertTicket = `
 const takeTicketSql = `
   UPDATE tickets SET expires_at = 0 WHERE ticket_hash = ?1 AND kind = ?2 AND expires_at > ?3 RETURNING username`;
 
-type TicketWrites = Deciding<
-  'addTicket' | 'replaceResetTickets' | 'inviteAccount' | 'redeemSignUp' | 'redeemReset'
->;
-
-export function createTicketWrites(db: Database): TicketWrites {
+export function createTicketWrites(db: Database): WritesOf<TicketStore> {
   const keepTicket = db.query(insertTicket);
   const earlierTickets = db.query<Pick<StoredTicket, 'createdAt' | 'expiresAt'>, [TicketKind, string]>(
     'SELECT created_at AS createdAt, expires_at AS expiresAt FROM tickets WHERE kind = ?1 AND username = ?2',
@@ -83,7 +69,7 @@ export function createTicketWrites(db: Database): TicketWrites {
 
   function reset(username: string, password: StoredPassword, tokens: TokenFate): Account | null {
     const row = account.get(username);
-    if (row === null || row.locked_at !== null) return null;
+    if (row === null || row.lockedAt !== null) return null;
     setPassword.run(row.id, ...passwordParts(password));
     endSessions.run(row.id);
     if (tokens === 'revoke') revokeTokens.run(row.id);
@@ -123,6 +109,8 @@ export function createTicketWrites(db: Database): TicketWrites {
 }
 
 export function ticketReads({ db, time, reader }: Parts): Read<TicketStore> {
-  const find = createTicketRead(db);
-  return { findTicket: (kind, asked) => reader.lookUp(asked, (hash) => find(kind, hash, time.now())) };
+  const ticket = db.query<StoredTicket, [Uint8Array, TicketKind, UnixSeconds]>(selectTicket);
+  return readBy(reader, {
+    findTicket: (kind: TicketKind, hash: Uint8Array) => ticket.get(hash, kind, time.now()),
+  });
 }

@@ -11,10 +11,10 @@ import {
   tokenOf,
 } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
-import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import type { WritesOf } from './decisions.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
-export function createTokenReads(db: Database) {
+export function tokenReads({ db, reader }: Parts): Read<TokenStore> {
   const token = db.query<TokenRow & AccountRow, [Uint8Array]>(
     `SELECT ${accountColumns}, ${tokenColumns} FROM tokens t JOIN accounts a ON a.id = t.account_id
      WHERE t.token_hash = ?1`,
@@ -22,13 +22,13 @@ export function createTokenReads(db: Database) {
   const tokens = db.query<TokenRow, [number]>(
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
   );
-  return {
+  return readBy(reader, {
     findToken(tokenHash: Uint8Array) {
       const row = token.get(tokenHash);
       return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
     },
     listTokens: (id: AccountId) => tokens.all(id).map(tokenOf),
-  };
+  });
 }
 
 const insertTokenSql = `
@@ -52,9 +52,7 @@ export function createTokenInsert(db: Database): (accountId: AccountId, token: N
   };
 }
 
-type TokenWrites = Deciding<'addToken' | 'addOwnToken' | 'revokeToken' | 'noteTokenUse'>;
-
-export function createTokenWrites(db: Database): TokenWrites {
+export function createTokenWrites(db: Database): WritesOf<TokenStore> {
   const insert = createTokenInsert(db);
   const insertOwnToken = db.query(insertOwnTokenSql);
   const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
@@ -77,13 +75,5 @@ export function createTokenWrites(db: Database): TokenWrites {
       noteUse.run(tokenId, at);
       noteOwnerUse.run(tokenId, at);
     },
-  };
-}
-
-export function tokenReads({ db, reader }: Parts): Read<TokenStore> {
-  const reads = createTokenReads(db);
-  return {
-    findToken: (tokenHash) => reader.lookUp(tokenHash, reads.findToken),
-    listTokens: (id) => reader.read(() => reads.listTokens(id)),
   };
 }
