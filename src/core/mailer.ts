@@ -35,7 +35,7 @@ export interface SecretLinkMail {
   readonly brand: MailBrand;
 }
 
-/** An email about an account, to that account's address. */
+/** An email about an account, to that account's address; `code` goes to the address that a secret's creator named. */
 export type AccountMail = {
   readonly to: Sensitive<string>;
   /** A BCP 47 tag that `locale/` supports. */
@@ -57,6 +57,13 @@ export type AccountMail = {
     }
   | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
+  /** It opens a secret together with its link, which it does not contain. */
+  | ({
+      readonly kind: 'code';
+      /** Six digits. */
+      readonly code: Sensitive<string>;
+      readonly isInSubject: boolean;
+    } & Pick<SecretLinkMail, 'from' | 'senderName' | 'brand'>)
   /** Notices about a secret or a request. They name neither key nor recipient. */
   | {
       readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring' | 'request_answered';

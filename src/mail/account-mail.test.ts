@@ -15,6 +15,7 @@ const subjects: Record<AccountMail['kind'], string> = {
   password_set: 'Your password at secrets.example.com was set',
   token_created: 'A new API token for your account at secrets.example.com',
   account_deleted: 'Your account was deleted',
+  code: 'Your code to open a secret',
   secret_read: 'Your secret was opened',
   secret_burned: 'Your secret was burned',
   secret_expiring: 'Your secret expires soon',
@@ -25,6 +26,7 @@ const say = (key: MessageKey) => translate('en', key);
 
 function whyOf(mail: AccountMail): string {
   if (!('brand' in mail)) return 'ignore this email';
+  if (mail.kind === 'code') return say('mail.code.unexpected');
   return say(mail.kind === 'request_answered' ? 'mail.requestAnswered.why' : 'mail.notice.why');
 }
 
@@ -122,6 +124,31 @@ describe('the mails about an account', () => {
     for (const words of ['mail.requestAnswered.intro', 'mail.requestAnswered.next'] as const)
       expect(text.replaceAll('\n', ' ')).toContain(say(words));
     expect(text).toMatch(/Sent: Wednesday,? 18 November 2026 at 11:06 UTC/);
+  });
+
+  it('code: names the sender and the site, and has the code in the subject only if the operator wants it there', () => {
+    const mail = { ...sample('code'), senderName: 'Anna' } as AccountMail;
+    const inSubject = { ...mail, isInSubject: true } as AccountMail;
+    const { subject, text, html } = renderAccountMail(mail);
+    expect([subject, renderAccountMail(inSubject).subject]).toEqual([
+      'Your code to open a secret',
+      '493 207 is your code to open a secret',
+    ]);
+    expect(text).toContain('You are opening a secret from Anna (anna@example.com).');
+    for (const said of [text, html]) {
+      expect(said).toContain('493 207');
+      expect(said).toContain(say('secret.nameChosen'));
+      expect(said).toContain(say('mail.code.never'));
+    }
+    expect(text).toContain('Sent by Example Safe at secrets.example.com.');
+  });
+
+  it('code: keeps the two halves of the code in their order where text runs from right to left', () => {
+    for (const locale of ['ar', 'he']) {
+      const { text, html } = renderAccountMail({ ...sample('code'), locale });
+      expect(text).toContain('\u2068493 207\u2069');
+      expect(html).toContain('<span dir="auto">493 207</span>');
+    }
   });
 
   it('name a site by its host and port, in ASCII, whatever stands in the rest of its address', () => {

@@ -8,7 +8,14 @@ import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
 import { type Locale, type MessageKey, toLocale } from '../locale/catalogues.ts';
 import { formatMoment, type MessageParams, translate } from '../locale/translate.ts';
-import { type MailWords, type RenderedMail, renderMail, setApart, setBrandApart } from './messages.tsx';
+import {
+  type MailWords,
+  type RenderedMail,
+  renderMail,
+  senderOf,
+  setApart,
+  setBrandApart,
+} from './messages.tsx';
 
 export function renderAccountMail(mail: AccountMail): RenderedMail {
   const locale = toLocale(mail.locale);
@@ -32,6 +39,8 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
       return tokenCreated(mail, say);
     case 'account_deleted':
       return accountDeleted(setApart(mail.to.expose()), say);
+    case 'code':
+      return codeMail(mail, say);
     case 'secret_read':
     case 'secret_burned':
     case 'secret_expiring':
@@ -133,11 +142,30 @@ function accountDeleted(address: string, say: Say): Parts {
   };
 }
 
+type CodeMail = Extract<AccountMail, { kind: 'code' }>;
+
+function codeMail({ code: digits, isInSubject, brand, ...mail }: CodeMail, say: Say): Parts {
+  const code = setApart(digits.expose().replace(/(?<=^...)/, ' '));
+  const { both, chosen } = senderOf(mail, say);
+  return {
+    brand,
+    subject: isInSubject ? say('mail.code.subjectWith', { code }) : say('mail.code.subject'),
+    body: [
+      say('mail.code.intro', { sender: both }),
+      say('mail.code.code', { code }),
+      say('mail.code.until'),
+      say('mail.code.never'),
+      say('mail.code.unexpected'),
+    ],
+    small: [...chosen, say('mail.sentBy', setBrandApart(brand))],
+  };
+}
+
 export type Say = (key: MessageKey, params?: MessageParams) => string;
 
 export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'brand' | 'small'>>;
 
-type Notice = Extract<AccountMail, { brand: unknown }>;
+type Notice = Extract<AccountMail, { at: unknown }>;
 
 interface NoticeTexts {
   readonly subject: MessageKey;

@@ -8,7 +8,7 @@ import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
 import { isDeliverable } from '../core/mail/recipients.ts';
 import type { MailBrand, SecretLinkMail } from '../core/mailer.ts';
-import { directionOf, toLocale } from '../locale/catalogues.ts';
+import { directionOf, type MessageKey, toLocale } from '../locale/catalogues.ts';
 import { formatMoment, translate } from '../locale/translate.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 
@@ -172,13 +172,20 @@ export function replyAddressOf({ from }: SecretLinkMail): string | null {
   return isDeliverable(from.expose()) ? from.expose() : null;
 }
 
+/** Anyone can choose any name, so the address is also shown. */
+export function senderOf({ from, senderName }: Sender, say: (key: MessageKey) => string) {
+  const address = setApart(from.expose());
+  const name = senderName === null ? null : setApart(senderName);
+  const both = name === null ? address : `${name} (${address})`;
+  return { address, sender: name ?? address, both, chosen: name === null ? [] : [say('secret.nameChosen')] };
+}
+
+type Sender = Pick<SecretLinkMail, 'from' | 'senderName'>;
+
 export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const locale = toLocale(mail.locale);
-  const address = setApart(mail.from.expose());
-  const name = mail.senderName === null ? null : setApart(mail.senderName);
-  const sender = name ?? address;
-  // Anyone can choose any name, so the address is also shown.
-  const both = name === null ? address : `${name} (${address})`;
+  const say = (key: MessageKey) => translate(locale, key);
+  const { address, sender, both, chosen } = senderOf(mail, say);
   const replies = replyAddressOf(mail) === null ? 'mail.automatic' : 'mail.replies';
   return renderMail({
     locale,
@@ -193,7 +200,7 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
     ],
     small: [
       translate(locale, 'mail.unexpected', { sender: both }),
-      ...(name === null ? [] : [translate(locale, 'secret.nameChosen')]),
+      ...chosen,
       translate(locale, 'mail.sentBy', setBrandApart(mail.brand)),
       translate(locale, replies, { address }),
     ],

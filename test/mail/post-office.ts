@@ -165,6 +165,10 @@ export function sampleAccountMails(
     { ...common, kind: 'password_set', forgottenUrl: `${site}/forgotten`, tokens: 'keep' },
     { ...common, kind: 'token_created', name: 'Backup', forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'account_deleted' },
+    {
+      ...{ ...common, kind: 'code', brand: notice.brand, code: new Sensitive('493207'), isInSubject: false },
+      ...{ from: new Sensitive('anna@example.com'), senderName: null },
+    },
     { ...notice, kind: 'secret_read' },
     { ...notice, kind: 'secret_burned' },
     { ...notice, kind: 'secret_expiring' },
@@ -185,6 +189,7 @@ export function linksOf(mail: AccountMail): string[] {
     case 'token_created':
       return [mail.forgottenUrl];
     case 'account_deleted':
+    case 'code':
     case 'request_answered':
       return [];
     case 'secret_read':

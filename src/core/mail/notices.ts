@@ -69,7 +69,7 @@ export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   return due.length;
 }
 
-type NoticeMail = Extract<AccountMail, { brand: unknown }>;
+type NoticeMail = Extract<AccountMail, { at: unknown }>;
 
 function mailAfter(
   deps: NoticeCore,
