@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
-import { isForThisMachineAlone } from './config/settings.ts';
+import { codeMode, isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { ServiceError } from './core/errors.ts';
 import { createLinks } from './core/links.ts';
@@ -23,7 +23,7 @@ import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
 import { startInternalServer } from './http/internal-server.ts';
 import type { Fetch } from './http/pipeline.ts';
-import { createMailQuota, createOwnLimits, createRateLimiter } from './http/rate-limit.ts';
+import { createCodeQuota, createMailQuota, createOwnLimits, createRateLimiter } from './http/rate-limit.ts';
 import type { ServerOptions } from './http/server.ts';
 import { findLocale } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
@@ -289,11 +289,17 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   const mailLocaleOf: MailLocaleOf = (asked) =>
     (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
   const ports = { store, mailer, hasher: createPassphraseHasher(), events, links, random: systemRandom };
+  const mailboxKey = deriveMailboxKey(ring.current.key);
   const shared = {
     ...ports,
     ...{ plans, anonymousMayCreate, region, ring, mailLocaleOf },
     words: dicewareWords,
-    mailQuota: createMailQuota(limiter, deriveMailboxKey(ring.current.key)),
+    mailQuota: createMailQuota(limiter, mailboxKey),
+    codes: {
+      mode: codeMode(settings),
+      isInSubject: settings.codeIsInSubject,
+      quota: createCodeQuota(limits, mailboxKey),
+    },
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
   };
   const service = createService(shared);

@@ -210,7 +210,7 @@ export const recipient = ({ refusal, ...words }: RefusingWords) =>
 
 type CreationFields = Pick<
   CreationOptions,
-  'passphrase' | 'recipient' | 'notify' | 'locale' | 'memo' | 'note'
+  'passphrase' | 'recipient' | 'notify' | 'locale' | 'memo' | 'note' | 'verify'
 > & {
   readonly ttl: number | null;
   readonly share_domain: string | null;
@@ -228,6 +228,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
     notify: fields.notify,
     memo: fields.memo,
     note: fields.note,
+    verify: fields.verify,
     arrivedOn: exchange.request.headers.get('host'),
     locale: fields.locale,
   };

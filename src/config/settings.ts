@@ -61,6 +61,16 @@ export function isForThisMachineAlone({ host, baseUrl: url }: Pick<Others, 'host
   return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(url);
 }
 
+/** Whether secrets may ask for a code. */
+export function codeMode({
+  verify,
+  smtpServer: server,
+  ...others
+}: Pick<SettingValues, 'verify' | 'smtpServer' | 'host' | 'baseUrl'>): 'on' | 'off' | 'no_mail' {
+  if (!verify) return 'off';
+  return server === null && !isForThisMachineAlone(others) ? 'no_mail' : 'on';
+}
+
 export const definitions = {
   port: setting({
     env: 'PORT',
@@ -206,6 +216,18 @@ export const definitions = {
     doc: 'Who may ask for secrets: accounts; anyone, who without an account asks for one answer at a time; or off. Answering never needs an account.',
     kind: oneOf('accounts', 'anyone', 'off'),
     default: 'accounts',
+  }),
+  verify: setting({
+    env: 'MAYFLY_VERIFY',
+    doc: 'Whether accounts may share secrets that open only with a code mailed to an address. That needs a mail server, unless only this machine can reach Mayfly. Secrets that ask for a code keep doing so when this is turned off.',
+    kind: yesNo('on', 'off'),
+    default: true,
+  }),
+  codeIsInSubject: setting({
+    env: 'MAYFLY_CODE_IN_SUBJECT',
+    doc: 'Whether the subject of such a mail has the code, which then also shows in notifications and on locked screens.',
+    kind: yesNo('on', 'off'),
+    default: false,
   }),
   endToEnd: setting({
     env: 'MAYFLY_END_TO_END',

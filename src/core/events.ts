@@ -18,7 +18,7 @@ export type ServiceEvent =
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
   | { readonly event: 'burned'; readonly tag: string; readonly by: Burner }
   | { readonly event: 'lifetime_changed'; readonly tag: string }
-  | { readonly event: 'passphrase_refused'; readonly tag: string }
+  | { readonly event: 'passphrase_refused' | 'code_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
   /** The creator allowed more guesses. */
   | { readonly event: 'attempts_allowed'; readonly tag: string }

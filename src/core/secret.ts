@@ -96,7 +96,7 @@ export interface StoredSecret extends RecordFacts {
 
 /** Facts shown to the creator unchanged. Add a new field of this kind here first (ARCHITECTURE.md, "Where new code goes"). */
 export interface ReceiptFacts
-  extends Pick<RecordFacts, 'createdAt' | 'hasPassphrase' | 'sealed' | 'shareDomain' | 'notify'> {
+  extends Pick<RecordFacts, 'createdAt' | 'hasPassphrase' | 'sealed' | 'verify' | 'shareDomain' | 'notify'> {
   readonly viewedAt: UnixSeconds | null;
   /** `null` if the secret was not burned, or was burned by an operator or by an earlier version, which did not record the burner. */
   readonly burnedBy: Burner | null;
@@ -104,8 +104,8 @@ export interface ReceiptFacts
 
 /** Picks the fields by name, because a record also has sealed ones. */
 export function receiptFactsOf(record: ReceiptRecord): ReceiptFacts {
-  const { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy } = record;
-  return { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy };
+  const { createdAt, hasPassphrase, sealed, verify, shareDomain, notify, viewedAt, burnedBy } = record;
+  return { createdAt, hasPassphrase, sealed, verify, shareDomain, notify, viewedAt, burnedBy };
 }
 
 /** A receipt as lists get it: without the sealed bytes that contain the secret's link. */

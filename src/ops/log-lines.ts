@@ -117,7 +117,7 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
   kind: matching(
-    /^(conceal|generate|answer|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|secret_(read|burned|expiring)|request_answered)$/,
+    /^(conceal|generate|answer|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|code|secret_(read|burned|expiring)|request_answered)$/,
   ),
   state: oneOf(deliveryStates),
   domainState: oneOf(domainStates),
@@ -155,6 +155,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   burned: { level: 'info', fields: ['tag', 'by'] },
   lifetime_changed: { level: 'info', fields: ['tag'] },
   passphrase_refused: { level: 'info', fields: ['tag'] },
+  code_refused: { level: 'info', fields: ['tag'] },
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
   attempts_allowed: { level: 'info', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },

@@ -30,8 +30,9 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   burned: 'Secrets burned',
   lifetime_changed: 'Lifetimes changed by the creator',
   passphrase_refused: 'Wrong passphrases',
-  attempts_exhausted: 'Passphrase guesses refused by the limit',
-  attempts_allowed: 'Locks on passphrase guesses lifted by the creator',
+  code_refused: 'Wrong codes',
+  attempts_exhausted: 'Guesses refused by the limit',
+  attempts_allowed: 'Locks on guesses lifted by the creator',
   record_damaged: 'Records that did not open with the right key',
   root_missing: 'Secrets under a root that the key file does not have',
   mail_ended: 'Mails to recipients',
@@ -47,7 +48,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   locked_out: 'Right passwords and tokens of locked accounts, refused',
   password_changed: 'Passwords changed',
   account_deleted: 'Accounts deleted by their owners',
-  account_mail_ended: 'Mails about accounts',
+  account_mail_ended: 'Mails about accounts, and with codes',
 };
 
 /** Each label is a field of the event with a closed set of words. */

@@ -32,7 +32,7 @@ export const answerStates = ['new', 'received', 'burned', 'expired', 'unknown'] 
 export type AnswerState = (typeof answerStates)[number];
 
 export const lockCauses = ['passphrase', 'code'] as const;
-/** No server uses `code` yet. */
+/** What too many wrong ones of were tried. */
 export type LockCause = (typeof lockCauses)[number];
 
 export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;

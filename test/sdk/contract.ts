@@ -113,7 +113,7 @@ export type ClosedSets = AllTrue<
     Same<DomainAnswer['record']['state'], WireDomain['state']>,
     Same<AnswersAnswer['record']['state'], WireRequest['state']>,
     Same<AnswersAnswer['records'][number]['state'], WireAnswer['state']>,
-    Same<(typeof serverCodes)[number], RefusalCode>,
+    Same<(typeof serverCodes)[number] | 'code_required' | 'incorrect_code' | 'needs_no_code', RefusalCode>,
   ]
 >;
 
@@ -137,8 +137,10 @@ export type Decided = AllTrue<
       | 'natural_expiration'
       | 'expiration'
       | 'expiration_in_seconds'
+      | 'verify'
+      | 'codes'
     >,
-    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
+    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification' | 'verify'>,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
     Same<LeftOut<NonNullable<MetadataRecord['locked']>, WireLock>, never>,
     Same<
@@ -171,22 +173,28 @@ export type Decided = AllTrue<
 
 export type Requests = AllTrue<
   [
-    Takes<typeof fields.concealFields, Sent<ReturnType<typeof creationFields> & { readonly secret: string }>>,
+    Takes<
+      typeof fields.concealFields,
+      Sent<ReturnType<typeof creationFields> & { readonly secret: string; readonly verify: string }>
+    >,
     Same<z.input<typeof sealed.sealedFields>, SealedSecret>,
-    Takes<typeof fields.generateFields, Sent<ReturnType<typeof generationFields>>>,
+    Takes<
+      typeof fields.generateFields,
+      Sent<ReturnType<typeof generationFields> & { readonly verify: null }>
+    >,
     Takes<
       typeof reveals.revealBody,
-      { continue: true; passphrase: string; link_proof: string; proof: string; look: string }
+      { continue: true; passphrase: string; link_proof: string; proof: string; look: string; code: string }
     >,
     Takes<typeof reveals.revealDoneBody, { look: string }>,
     Takes<
       typeof reveals.burnUnreadBody,
-      { continue: true; passphrase: string; link_proof: string; proof: string }
+      { continue: true; passphrase: string; link_proof: string; proof: string; look: string; code: string }
     >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof secrets.noteBody, { link_proof: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
-    Takes<typeof receipts.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
+    Takes<typeof receipts.changeBody, { memo: string; ttl: number; attempts: 'more'; codes: 'more' }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
     Takes<
       typeof requests.askBody,

@@ -11,6 +11,7 @@ import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
 import type { RateLimitTable } from '../../src/config/json-files.ts';
 import type { Settings } from '../../src/config/read.ts';
+import { codeMode } from '../../src/config/settings.ts';
 import type { AccountId } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
@@ -32,7 +33,12 @@ import { type ApiDeps, createApi } from '../../src/http/api.ts';
 import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
-import { createMailQuota, createOwnLimits, createRateLimiter } from '../../src/http/rate-limit.ts';
+import {
+  createCodeQuota,
+  createMailQuota,
+  createOwnLimits,
+  createRateLimiter,
+} from '../../src/http/rate-limit.ts';
 import { findLocale, type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
@@ -49,6 +55,8 @@ export interface TestAppOptions {
   /** `documented` when absent. */
   readonly v2Dialect?: DialectName;
   readonly endToEnd?: Settings['endToEnd'];
+  /** Further settings, by their variables. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Merged over the built-in plans. */
   readonly plans?: Partial<Plans>;
   /** `off` when absent. */
@@ -162,6 +170,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   });
   const mailLocaleOf: MailLocaleOf = (asked) =>
     (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
+  const limits = createOwnLimits(() => clock.now() * 1_000);
   const shared = {
     ...ports,
     ring: createKeyRing([testRoot]),
@@ -169,6 +178,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     anonymousMayCreate,
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter, deriveMailboxKey(testRoot.key)),
+    codes: {
+      mode: codeMode(settings),
+      isInSubject: settings.codeIsInSubject,
+      quota: createCodeQuota(limits, testRoot.key),
+    },
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
     region: options.regions?.own ?? frontRegion(),
@@ -178,7 +192,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     ...shared,
     mayAsk: settings.requests,
     strangersSignUp: options.strangersSignUp ?? false,
-    limits: createOwnLimits(() => clock.now() * 1_000),
+    limits,
   });
   const accounts = createAccountService({
     ...{ ...ports, isCommonPassword },
@@ -244,7 +258,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
 function settingsFor(options: TestAppOptions, plans: Plans): Settings {
   const { dialect = 'documented', v2Dialect = 'documented', regions = null } = options;
   return {
-    ...settingsOf({ MAYFLY_BASE_URL: options.baseUrl ?? ownBaseUrl }),
+    ...settingsOf({
+      MAYFLY_BASE_URL: options.baseUrl ?? ownBaseUrl,
+      MAYFLY_SMTP_URL: 'smtp://localhost',
+      ...options.environment,
+    }),
     plans,
     v1Dialect: dialect,
     v2Dialect,

@@ -13,6 +13,7 @@ export const noOptions: CreationOptions & Pick<ConcealInput, 'sealed'> = {
   notify: null,
   memo: null,
   note: null,
+  verify: null,
 };
 
 const { sealed: _sealed, ...generated } = noOptions;

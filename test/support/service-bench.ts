@@ -24,7 +24,7 @@ import { textOf } from '../../src/core/secrets/reveal.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
-import { createOwnLimits } from '../../src/http/rate-limit.ts';
+import { createCodeQuota, createOwnLimits } from '../../src/http/rate-limit.ts';
 import type { DeliveryState } from '../../src/protocol/vocabulary.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
@@ -113,6 +113,7 @@ export function createBench(
       return memory.put(record);
     },
   };
+  const limits = createOwnLimits(() => now * 1_000);
   const deps: ServiceParts = {
     store: options.wrap?.(recording) ?? recording,
     mailer: {
@@ -133,6 +134,7 @@ export function createBench(
     events: (event) => events.push(event),
     anonymousMayCreate: true,
     mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
+    codes: { mode: 'on', isInSubject: false, quota: createCodeQuota(limits, new Uint8Array(32)) },
     mailBrandOf: async (shareDomain) => ({
       name: 'Mayfly',
       host: shareDomain || 'mayfly.example',
@@ -144,7 +146,6 @@ export function createBench(
     ...options.deps,
   };
   const service = createService(deps);
-  const limits = createOwnLimits(() => now * 1_000);
   const requests = createRequestService({ ...deps, mayAsk: 'anyone', strangersSignUp: false, limits });
   const bench: Bench = {
     service,

@@ -124,6 +124,19 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     when: 'Proofs were sent, and the secret is not end-to-end encrypted. The secret is untouched.',
     remedy: 'Do not retry without proofs: the link is not what it says it is.',
   },
+  code_required: {
+    v1Status: 400,
+    when: 'The secret asks for a code (`verify`), and none was sent that is good for this `look`; or a passphrase was to be checked without one. The secret is untouched.',
+    remedy: 'Have one mailed with `POST /secret/:key/code`, and open with the same `look`.',
+  },
+  incorrect_code: {
+    when: 'The code is wrong. The secret is untouched.',
+    remedy: 'Ask for it again; `attempts_left` says how many more may be tried.',
+  },
+  needs_no_code: {
+    when: 'A code was asked for, and the secret opens without one. Nothing was mailed.',
+    remedy: 'Open it.',
+  },
   idempotency_mismatch: {
     when: 'This `Idempotency-Key` came with another body or path within 24 hours. Nothing was created.',
     remedy: 'Use a new key for a new secret. After ten of these the key answers nothing but this.',
@@ -140,7 +153,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   },
   too_many_attempts: {
     v1Status: 429,
-    when: 'Too many wrong passphrases. The secret is untouched.',
+    when: 'Too many wrong passphrases or codes. The secret is untouched.',
     remedy:
       'Retry after the seconds in `Retry-After`. After 100, `message` says that it stays locked: ask its creator to allow more.',
   },

@@ -168,7 +168,7 @@ const leftOut = (name: string) =>
 const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
 
 /** v2 only. */
-const unknownHere = { locale: null, memo: null, note: null };
+const unknownHere = { locale: null, memo: null, note: null, verify: null };
 
 export const concealForm = z
   .object({

@@ -58,6 +58,8 @@ const waiting: ReceiptView = {
   delivery: null,
   notify: [],
   memo: '',
+  codes: [],
+  verify: false,
   locked: null,
 };
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };

@@ -20,12 +20,15 @@ type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | '
 /** v1 clients cannot decrypt. */
 const isEndToEnd =
   'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
-const notHere = 'The parameter "sealed" must be left out: end-to-end secrets are made with version 2.';
+const asksForCode = 'This secret opens only with a code from an email. Open its link in a browser.';
+const notHere = (name: string, what: string) =>
+  `The parameter "${name}" must be left out: ${what} are made with version 2.`;
+const notSealedHere = notHere('sealed', 'end-to-end secrets');
 
 const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
-  sealed_beside: () => refusal(400, notHere),
-  sealed_wrongly: () => refusal(400, notHere),
+  sealed_beside: () => refusal(400, notSealedHere),
+  sealed_wrongly: () => refusal(400, notSealedHere),
   sealed_too_large: ({ maxBytes }) =>
     refusal(413, `The secret is too large: at most ${maxBytes} bytes are allowed.`),
   ill_formed: ({ field }) => refusal(400, `The parameter "${field}" is not well-formed text.`),
@@ -38,6 +41,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   note_too_long: () => refusal(400, 'The note is too long.'),
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
+  verify_refused: () => refusal(400, notHere('verify', 'secrets that ask for a code')),
   undeliverable_recipient: ({ recipient }) =>
     refusal(400, `Undeliverable email address: ${recipient}${unseenWords(recipient)}`),
   notify_needs_account: () => refusal(401, 'An account is required to be notified.'),
@@ -55,6 +59,9 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   passphrase_missing: (_, key) => unknownSecret(key),
   passphrase_wrong: (_, key) => unknownSecret(key),
   incomplete_link: () => refusal(400, isEndToEnd),
+  code_required: () => refusal(400, asksForCode),
+  code_wrong: () => refusal(400, asksForCode),
+  codes_exhausted: () => refusal(400, asksForCode),
   not_sealed: () => refusal(400, 'This secret is not end-to-end encrypted.'),
   attempts_exhausted: ({ retryAfterSeconds, needsCreator }) => {
     const sentence = 'Too many wrong passphrases were tried on this secret.';
@@ -214,7 +221,7 @@ export const sharingDisabled: Readonly<Record<number, Answer>> = {
 
 export const endToEnd: Readonly<Record<number, Answer>> = {
   400: {
-    description: 'An end-to-end secret: nothing was consumed.',
+    description: 'An end-to-end secret, or one that asks for a code: nothing was consumed.',
     schema: refusalBody,
     example: { message: isEndToEnd },
   },

@@ -1,5 +1,6 @@
 /** API v2: the fields of conceal and generate, and their content: a value, or a secret sealed by the client. */
 import { z } from 'zod';
+import type { CreationOptions } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
   charset,
@@ -73,13 +74,26 @@ const creationFields = {
   }),
 };
 
-export type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
+const verify = sensitiveText({
+  description:
+    'An e-mail address. Opening the secret then takes a code that is mailed there when its opener asks for it. Needs an account, cannot be ' +
+    'changed later, and no answer repeats it. Check that the answer has `verify: true`: an earlier version ignores the field. Empty or null: none.',
+  examples: ['alan@example.org'],
+});
 
-export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'V2ConcealFields' });
+export type CreationFields = z.output<z.ZodObject<typeof creationFields>> & Pick<CreationOptions, 'verify'>;
+
+export const concealFields = z
+  .object({ secret: value, ...creationFields, verify })
+  .meta({ id: 'V2ConcealFields' });
 
 export const generateFields = z
   .object({
     ...creationFields,
+    verify: z
+      .union([z.literal(''), z.null()], 'Must be absent: the value is generated here')
+      .optional()
+      .transform(() => null),
     length: length({ refusal: `Must be ${notLength}`, ...lengthWords }),
     charset: charset({
       refusal: `Must name one or more of ${charsetNames}`,
@@ -97,6 +111,7 @@ export const concealSealedFields = z
     share_domain: creationFields.share_domain,
     notify: creationFields.notify,
     memo: creationFields.memo,
+    verify,
   })
   .meta({ id: 'V2ConcealSealedFields' });
 
@@ -108,6 +123,7 @@ const sealedForm = z.object({
   sealed: sealedFields,
   secret: sensitiveText({ description: '' }),
   ...creationFields,
+  verify,
 });
 
 /** Either nested under `secret`, as existing clients send it, or flat. */

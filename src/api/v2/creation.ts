@@ -344,6 +344,12 @@ export const recipientNeedsAccount = 'An account is required to send emails.';
 export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
   `Undeliverable email address${unseenWords(recipient)}`;
 
+const verifyWords = {
+  off: 'Must be absent: this installation mails no codes',
+  no_mail: 'Must be absent: this installation has no mail server',
+  undeliverable: 'Undeliverable email address',
+} as const;
+
 export function refuseSize(maxBytes: number) {
   const message = `The secret is larger than the limit of ${maxBytes} bytes`;
   return refuse('too_large', { message, extra: { limit: maxBytes } });
@@ -379,6 +385,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
     refuse('account_required', { message: 'An account is required to be notified.' }),
   account_required: () =>
     refuse('account_required', { message: 'An account is required to create secrets.' }),
+  verify_refused: ({ why }, prefix) => refuseField(`${prefix}verify`, verifyWords[why]),
   undeliverable_recipient: (refused, prefix) => refuseField(`${prefix}recipient`, undeliverable(refused)),
   too_many_mails: refuseMails,
   ...sharingRefusals,

@@ -240,7 +240,7 @@ const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, api: Api]> 
   unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
   passphrase_missing: refuseUnproven,
   passphrase_wrong: refuseUnproven,
-  attempts_exhausted: refuseAttempts,
+  attempts_exhausted: (exhausted) => refuseAttempts(exhausted),
 };
 
 /** Checks what a burn would do, without burning. */
@@ -363,6 +363,10 @@ export const changeBody = z
           '`more`: forgets the wrong passphrases, so that as many may be tried as for a new secret, and lifts a lock ' +
           '(`record.locked`). Absent or null: unchanged.',
       }),
+    codes: z.literal('more', 'Must be "more"').nullish().meta({
+      description:
+        '`more`: the same for wrong codes, and for the number of codes mailed a day. Absent or null: unchanged.',
+    }),
   })
   .meta({ id: 'V2ChangeRequest' });
 
@@ -390,7 +394,7 @@ export const change = define({
     description:
       'Sets `memo`, or removes it with an empty text or null, even after the secret is gone. `ttl` gives a waiting secret ' +
       'another lifetime, from now on; the receipt lives twice as long as the whole. `"attempts": "more"` allows 100 more ' +
-      'passphrases to be tried. Absent fields keep their values.',
+      'passphrases to be tried, and `"codes": "more"` as many codes. Absent fields keep their values.',
     tag,
     params,
     body: jsonBody(changeBody, false),
@@ -402,13 +406,14 @@ export const change = define({
   },
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
-    const { memo, ttl: ttlSeconds, attempts } = fields;
+    const { memo, ttl: ttlSeconds, attempts, codes } = fields;
     const input: ChangeInput = {
       metadataKey: keyOf(exchange),
       authority: dialect.managementAuthority,
       memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
       ttlSeconds,
       allowsMore: attempts === 'more',
+      allowsCodes: codes === 'more',
     };
     return { input, ignored: paths };
   },

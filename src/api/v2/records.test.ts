@@ -31,6 +31,8 @@ const waiting: ReceiptView = {
   delivery: null,
   notify: [],
   memo: '',
+  codes: [],
+  verify: false,
   locked: null,
 };
 

@@ -37,6 +37,9 @@ const lifespan = seconds.meta({ description: 'Seconds that were granted.' });
 const sealed = flag.meta({
   description: 'Whether it is end-to-end encrypted, so that only its full link opens it.',
 });
+const verify = flag.meta({
+  description: 'Whether opening it takes a code that is mailed to an address which only its creator knows.',
+});
 export const remaining = (what: string) =>
   seconds.meta({ description: `Seconds that remain of the ${what}.` });
 
@@ -59,9 +62,9 @@ const delivery = z
 
 const locked = z
   .object({
-    by: z.enum(lockCauses).meta({ description: '`passphrase`: by wrong passphrases. `code`: not used yet.' }),
+    by: z.enum(lockCauses).meta({ description: 'By wrong passphrases or by wrong codes.' }),
     until: timeOrNull.meta({
-      description: 'Null: until its creator allows more, with `"attempts": "more"`.',
+      description: 'Null: until its creator allows more, with `"attempts": "more"` or `"codes": "more"`.',
     }),
   })
   .meta({ id: 'V2Lock', description: 'Too many guesses were wrong: no more are allowed now.' });
@@ -114,6 +117,11 @@ export const metadataRecord = z
     is_truncated: flag,
     has_passphrase: flag,
     sealed,
+    verify,
+    codes: z
+      .array(z.object({ at: time, state: delivery.shape.state }).meta({ id: 'V2Code' }))
+      .nullable()
+      .meta({ description: 'Every code that was mailed to an opener, oldest first; null in a list.' }),
     delivery: z.union([delivery, z.null()]),
     notify: z
       .array(z.enum(noticeKinds))
@@ -149,6 +157,7 @@ const secretShape = {
   shortid: text,
   has_passphrase: flag,
   sealed,
+  verify,
   verification: flag,
   is_truncated: flag,
   is_viewed: flag,
@@ -230,10 +239,12 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     show_recipients: recipient !== null,
     has_passphrase: receipt.hasPassphrase,
     sealed: receipt.sealed,
+    verify: receipt.verify,
+    codes: receipt.codes && [...receipt.codes],
     delivery: receipt.delivery,
     notify: [...receipt.notify],
     memo: receipt.memo,
-    locked: receipt.locked && { by: 'passphrase', until: receipt.locked.until },
+    locked: receipt.locked && { by: receipt.locked.by, until: receipt.locked.until },
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,
@@ -301,6 +312,7 @@ function secretFields<State extends ReceiptState>(
     shortid: shortkey,
     has_passphrase: facts.hasPassphrase,
     sealed: facts.sealed,
+    verify: facts.verify,
     verification: false,
     is_truncated: false,
     is_viewed: false,

@@ -119,6 +119,18 @@ export const refusals = {
   incorrect_passphrase: { status: 422, message: 'Incorrect passphrase' },
   incomplete_link: { status: 422, message: 'This secret is end-to-end encrypted: its full link is needed' },
   not_sealed: { status: 422, message: 'This secret is not end-to-end encrypted' },
+  code_required: { status: 422, message: 'This secret opens only with a code: ask for one by email' },
+  incorrect_code: {
+    status: 422,
+    message: 'Incorrect code',
+    extra: {
+      attempts_left: z
+        .int()
+        .min(0)
+        .meta({ description: 'How many more may be tried now.', examples: [4] }),
+    },
+  },
+  needs_no_code: { status: 422, message: 'This secret asks for no code' },
   idempotency_mismatch: { status: 422, message: 'This Idempotency-Key was sent with another request' },
   invalid_field: {
     status: 422,
@@ -137,7 +149,7 @@ export const refusals = {
   too_many_attempts: {
     status: 429,
     message: 'Too many wrong passphrases were tried on this secret',
-    sample: 'Too many wrong passphrases were tried on this secret; please try again in 10 minutes',
+    sample: 'Too many wrong codes were tried on this secret; please try again in 10 minutes',
   },
   internal: {
     status: 500,
@@ -187,12 +199,15 @@ function later(seconds: number) {
   return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
 }
 
-export function refuseAttempts({ retryAfterSeconds, needsCreator }: Omit<Exhausted, 'outcome'>): Reply {
+export function refuseAttempts(
+  { retryAfterSeconds, needsCreator }: Omit<Exhausted, 'outcome'>,
+  what: 'passphrases' | 'codes' = 'passphrases',
+): Reply {
   const minutes = Math.ceil(retryAfterSeconds / 60);
   const until = needsCreator
     ? 'it stays locked until its creator allows more: ask them'
     : `please try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-  const message = `${refusals.too_many_attempts.message}; ${until}`;
+  const message = `Too many wrong ${what} were tried on this secret; ${until}`;
   return refuse('too_many_attempts', { message, headers: later(retryAfterSeconds) });
 }
 

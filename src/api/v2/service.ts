@@ -14,7 +14,15 @@ import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
 import { requestOperations } from './requests.ts';
-import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import {
+  burnUnread,
+  guestBurnUnread,
+  guestReveal,
+  guestRevealDone,
+  mailCode,
+  reveal,
+  revealDone,
+} from './reveal.ts';
 import { guestInspect, inspect, note, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
@@ -194,6 +202,7 @@ const v2Operations: readonly V2Operation[] = [
   inspect,
   secretStatus,
   secretStatuses,
+  mailCode,
   reveal,
   revealDone,
   burnUnread,

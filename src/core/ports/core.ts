@@ -31,6 +31,7 @@ export interface Core {
     EpochStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
+  readonly codes: CodeRules;
   readonly mailBrandOf: MailBrandOf;
   readonly mailLocaleOf: MailLocaleOf;
   /** This installation's region; `null` without regions. */
@@ -45,6 +46,15 @@ export interface Core {
   readonly anonymousMayCreate: boolean;
   readonly words: WordList;
   readonly inBackground: InBackground;
+}
+
+/** How secrets may ask for a code from an email. */
+export interface CodeRules {
+  /** `no_mail`: other people use this server, and no mail leaves it. */
+  readonly mode: 'on' | 'off' | 'no_mail';
+  /** Whether the subject of the mail has the code. */
+  readonly isInSubject: boolean;
+  readonly quota: MailQuota;
 }
 
 /** Dependencies of the use cases for requests. */

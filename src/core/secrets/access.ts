@@ -18,15 +18,22 @@ import type { Caller } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretId, type SecretKey, secretIdOf, tagOf } from '../keys.ts';
-import { type AttemptStore, networkBytes } from '../ports/attempts.ts';
+import { type AttemptLimits, type AttemptStore, type CountedId, networkBytes } from '../ports/attempts.ts';
 import type { Core } from '../ports/core.ts';
 import { type EpochStore, epochKeyOf } from '../ports/epochs.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import type { StoredSecret } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';
-import { attemptLimits } from './attempts.ts';
+import { guesses } from './attempts.ts';
 import { isProofOf } from './end-to-end.ts';
-import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
+import type {
+  AccessRefusal,
+  InspectInput,
+  NoGuessLeft,
+  SecretView,
+  WrongGuess,
+  WrongPassphrase,
+} from './outcomes.ts';
 
 /** Dependencies of proving access, which creates no secret and changes only the counted guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
@@ -47,7 +54,7 @@ export interface ProvenSecret extends LiveSecret {
   readonly keys: ProvenKeys;
 }
 
-type Access = ProvenSecret | SecretRefusal;
+export type Access = ProvenSecret | AccessRefusal;
 
 /** Returns `null` if the secret is unknown, read, burned or expired. */
 export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<LiveSecret | null> {
@@ -89,6 +96,18 @@ export function damaged(events: Events, tag: string, why: string): ServiceError 
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }
 
+/** Compares the proof of an end-to-end secret's link; returns `null` if it is right. Counts nothing. */
+export function checkLink(
+  deps: Pick<AccessCore, 'events'>,
+  { stored, unwrapped, secretKey, tag }: LiveSecret,
+  linkProof: Uint8Array | null,
+): Extract<AccessRefusal, { outcome: 'incomplete_link' | 'not_sealed' }> | null {
+  if (!stored.sealed) return linkProof === null ? null : { outcome: 'not_sealed' };
+  const hashes = openProofs(unwrapped, secretKey);
+  if (hashes === null) throw damaged(deps.events, tag, 'its proofs do not match its id');
+  return linkProof !== null && isProofOf(linkProof, hashes.linkHash) ? null : { outcome: 'incomplete_link' };
+}
+
 /** Runs synchronously for most secrets, which have neither passphrase nor proofs. */
 export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInput): Access | Promise<Access> {
   const { stored, unwrapped, secretKey, tag } = live;
@@ -120,8 +139,12 @@ async function tryPassphrase(
     deps.events({ event: 'passphrase_refused', tag: live.tag });
     return impossibleGuess;
   }
-  return countGuess(deps, live, clientPrefix, () => stretchAndProve(deps, live, bytes, clientPrefix));
+  const prove = async () => provenWith(live, await stretchAndProve(deps, live, bytes, clientPrefix));
+  return countGuess(deps, live, 'passphrase', clientPrefix, prove);
 }
+
+const provenWith = (live: LiveSecret, keys: ProvenKeys | null): ProvenSecret | null =>
+  keys && { ...live, outcome: 'proven', keys };
 
 /** Derives a client's token. Its network is the /48 of an IPv6 prefix, or the IPv4 prefix itself. */
 function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: string): Uint8Array {
@@ -130,34 +153,47 @@ function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: strin
   return concat(halfOf(`network ${network}`), halfOf(clientPrefix));
 }
 
-/** @param compute computes the keys, or `null` for a wrong guess; called only after the guess is counted */
-async function countGuess(
-  deps: AccessCore,
-  live: LiveSecret,
+/** Counts something that this client does with a secret. */
+export function reserveFor(
+  { store, ring }: AccessCore,
+  secretId: SecretId,
   clientPrefix: string,
-  compute: () => Promise<ProvenKeys | null>,
-): Promise<Access> {
-  const { store, ring, events } = deps;
-  const { stored, tag } = live;
-  const { secretId } = stored;
-  const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
-  const reservation = await store.reserve(secretId, client, attemptLimits);
+  countedId: CountedId,
+  limits: AttemptLimits,
+) {
+  return store.reserve(countedId, clientTokenOf(ring.current.key, secretId, clientPrefix), limits);
+}
+
+/** @param compute returns `null` for a wrong guess; called only after the guess is counted */
+export async function countGuess<Right, By extends keyof typeof guesses>(
+  deps: AccessCore,
+  { stored: { secretId }, tag }: LiveSecret,
+  by: By,
+  clientPrefix: string,
+  compute: () => Promise<Right | null>,
+): Promise<
+  Right | NoGuessLeft<(typeof guesses)[By]['exhausted']> | WrongGuess<(typeof guesses)[By]['wrong']>
+> {
+  const { store, events } = deps;
+  const { idOf, limits, wrong, exhausted, event } = guesses[by];
+  const countedId = idOf(secretId);
+  const reservation = await reserveFor(deps, secretId, clientPrefix, countedId, limits);
   if (reservation.outcome === 'exhausted') {
     events({ event: 'attempts_exhausted', tag });
-    return { ...reservation, outcome: 'attempts_exhausted' };
+    return { ...reservation, outcome: exhausted };
   }
-  const keys = await compute().catch(async (fault: unknown) => {
+  const right = await compute().catch(async (fault: unknown) => {
     // Nothing was computed (the queue was full), so this does not count as a guess.
-    await store.refund(secretId, reservation.attempt);
+    await store.refund(countedId, reservation.attempt);
     throw fault;
   });
-  if (keys === null) {
-    events({ event: 'passphrase_refused', tag });
+  if (right === null) {
+    events({ event, tag });
     const { left, moreAfterSeconds, needsCreator } = reservation;
-    return { outcome: 'passphrase_wrong', attemptsLeft: left, moreAfterSeconds, needsCreator };
+    return { outcome: wrong, attemptsLeft: left, moreAfterSeconds, needsCreator };
   }
-  await store.refund(secretId, reservation.attempt);
-  return { ...live, outcome: 'proven', keys };
+  await store.refund(countedId, reservation.attempt);
+  return right;
 }
 
 /**
@@ -175,9 +211,9 @@ async function proveSealed(
   if (keys === null || hashes === null)
     throw damaged(deps.events, tag, 'its commitment or its proofs do not match its id');
   if (proofs === null || !isProofOf(proofs.linkProof, hashes.linkHash)) return { outcome: 'incomplete_link' };
-  const compare = async () => (isProofOf(proofs.proof, hashes.proofHash) ? keys : null);
-  if (stored.hasPassphrase) return countGuess(deps, live, clientPrefix, compare);
-  return (await compare()) === null ? { outcome: 'incomplete_link' } : { ...live, outcome: 'proven', keys };
+  const compare = async () => provenWith(live, isProofOf(proofs.proof, hashes.proofHash) ? keys : null);
+  if (stored.hasPassphrase) return countGuess(deps, live, 'passphrase', clientPrefix, compare);
+  return (await compare()) ?? { outcome: 'incomplete_link' };
 }
 
 async function stretchAndProve(
@@ -207,6 +243,7 @@ export function secretViewOf(
     state,
     hasPassphrase: stored.hasPassphrase,
     sealed: stored.sealed,
+    verify: stored.verify,
     ttlSeconds: stored.expiresAt - stored.createdAt,
     secretTtlSeconds: Math.max(0, stored.expiresAt - now),
     shareDomain: stored.shareDomain,

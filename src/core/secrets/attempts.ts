@@ -1,5 +1,13 @@
-/** Limits on passphrase guesses (P14), and locks; `access.ts` counts and computes the guesses. */
-import type { AttemptLimits, AttemptStore, Lock } from '../ports/attempts.ts';
+/** Limits on guesses (P14), and locks; `access.ts` counts and computes the guesses. */
+import type { LockCause } from '../../protocol/vocabulary.ts';
+import type { SecretId } from '../keys.ts';
+import {
+  type AttemptLimits,
+  type AttemptStore,
+  type CountedId,
+  countedId,
+  type Lock,
+} from '../ports/attempts.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import { isWaiting, type ReceiptRecord } from '../secret.ts';
 
@@ -26,17 +34,57 @@ export const codeMailLimits: AttemptLimits = {
   perLife: Number.POSITIVE_INFINITY,
 };
 
-export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
+/** What may be guessed. */
+export const guesses = {
+  passphrase: {
+    limits: attemptLimits,
+    idOf: (id: SecretId): CountedId => id,
+    wrong: 'passphrase_wrong',
+    exhausted: 'attempts_exhausted',
+    event: 'passphrase_refused',
+  },
+  code: {
+    limits: codeLimits,
+    idOf: (id: SecretId) => countedId(id, 'wrongCodes'),
+    wrong: 'code_wrong',
+    exhausted: 'codes_exhausted',
+    event: 'code_refused',
+  },
+} as const;
 
-/** Finds the locks on unread secrets with a passphrase. */
+export interface NamedLock extends Lock {
+  readonly by: LockCause;
+}
+
+export type Locks = ReadonlyMap<ReceiptRecord, NamedLock>;
+
+/** Finds the locks on unread secrets. Of two on one secret, the one on codes counts: without a code no passphrase is tried. */
 export async function locksOf(
   store: Pick<AttemptStore, 'findLocks'> & Pick<SecretStore, 'now'>,
   records: readonly ReceiptRecord[],
 ): Promise<Locks> {
   const now = store.now();
-  const guarded = records.filter((each) => each.hasPassphrase && isWaiting(each, now));
-  if (guarded.length === 0) return new Map();
-  const ids = guarded.map(({ secretId }) => secretId);
-  const locks = await store.findLocks(ids, attemptLimits);
-  return new Map(guarded.map((each, n) => [each, locks[n] ?? null]));
+  const waiting = records.filter((each) => isWaiting(each, now));
+  const found = new Map<ReceiptRecord, NamedLock>();
+  const find = async (by: LockCause, guarded: readonly ReceiptRecord[]) => {
+    if (guarded.length === 0) return;
+    const { idOf, limits } = guesses[by];
+    const locks = await store.findLocks(
+      guarded.map(({ secretId }) => idOf(secretId)),
+      limits,
+    );
+    for (const [n, each] of guarded.entries()) {
+      const lock = locks[n];
+      if (lock) found.set(each, { ...lock, by });
+    }
+  };
+  await find(
+    'passphrase',
+    waiting.filter((each) => each.hasPassphrase),
+  );
+  await find(
+    'code',
+    waiting.filter((each) => each.verify),
+  );
+  return found;
 }

@@ -13,7 +13,8 @@ import type { BurnedBatch } from '../ports/claims.ts';
 import type { Core } from '../ports/core.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { SecretStore } from '../ports/secrets.ts';
-import { type AccessCore, proveAccess } from './access.ts';
+import { proveAccess } from './access.ts';
+import { type OpenCore, proveOpening } from './codes.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, findReceipt, type ManagedReceipt, viewOf } from './receipts.ts';
 
@@ -47,14 +48,14 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
 }
 
 /** Dependencies of a burn by link, which neither creates nor opens secrets. */
-type BurnUnreadCore = AccessCore & NoticeCore;
+type BurnUnreadCore = OpenCore & NoticeCore;
 
 /** Burns the secret that a reveal of the same input would open, with the same refusals, work and counting of guesses (P14, P17). */
 export async function burnByRecipient(
   deps: BurnUnreadCore,
   input: BurnUnreadInput,
 ): Promise<BurnUnreadOutcome> {
-  const access = await proveAccess(deps, input);
+  const access = await proveOpening(deps, input);
   if (access.outcome !== 'proven') return access;
   // The client may have left during hashing and look-ups.
   if (input.isAbandoned()) return { outcome: 'abandoned' };

@@ -8,8 +8,9 @@
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
 import { type Caller, planOf } from '../account.ts';
 import { ServiceError } from '../errors.ts';
-import { tagOf } from '../keys.ts';
+import { type SecretId, tagOf } from '../keys.ts';
 import { noticeDueAt } from '../mail/notices.ts';
+import { countedId } from '../ports/attempts.ts';
 import type { Core } from '../ports/core.ts';
 import { epochKeyOf } from '../ports/epochs.ts';
 import type { NewExpiry } from '../ports/secrets.ts';
@@ -31,10 +32,14 @@ export async function change(deps: Core, input: ChangeInput, caller: Caller): Pr
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const { stored, metadataKey } = managed;
-  if (input.allowsMore === true) {
+  const allowed = [
+    ...(input.allowsMore === true ? [stored.secretId] : []),
+    ...(input.allowsCodes === true ? codeCounts(stored.secretId) : []),
+  ];
+  if (allowed.length > 0) {
     if (!isWaiting(stored, deps.store.now()))
       return { outcome: 'already_gone', receipt: await viewOf(deps, managed, caller) };
-    await deps.store.allowMore(stored.secretId);
+    for (const id of allowed) await deps.store.allowMore(id);
     deps.events({ event: 'attempts_allowed', tag: tagOf(stored.secretId) });
   }
   let memoBox = stored.memoBox;
@@ -45,6 +50,9 @@ export async function change(deps: Core, input: ChangeInput, caller: Caller): Pr
   const receipt = await viewOf(deps, { metadataKey, stored: { ...stored, memoBox } }, caller);
   return { outcome: 'found', receipt, grantedTtlSeconds: lifetime?.grantedSeconds ?? null };
 }
+
+/** The mails too, so that nobody who used them up keeps the right person out. */
+const codeCounts = (id: SecretId) => [countedId(id, 'wrongCodes'), countedId(id, 'mailedCodes')];
 
 type LifetimeOutcome =
   | { readonly outcome: 'changed'; readonly grantedSeconds: number }

@@ -97,12 +97,14 @@ export function drawValue(
 async function create(deps: Core, creation: Creation): Promise<CreationOutcome> {
   const { sealed, input, caller } = creation;
   const to = input.recipient === null ? null : parseRecipient(input.recipient.expose());
+  const codeTo = parseRecipient(textOf(input.verify));
   const refusal =
     checkMayCreate(deps, creation) ??
     (sealed === null ? checkTexts(deps, creation) : checkSealed(deps, creation, sealed)) ??
     checkMemo(textOf(input.memo)) ??
     checkNote(input) ??
     (input.recipient === null ? null : checkRecipient(input.recipient, to, caller)) ??
+    checkVerify(deps, creation, codeTo) ??
     checkNotify(creation);
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
@@ -113,7 +115,7 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
   if (tooMany !== null) return tooMany;
   const owner = caller.kind === 'account' ? caller.account.id : null;
   const plan = planOf(deps.plans, caller);
-  return sealAndStore(deps, { ...creation, mailTo, shareDomain: choice.shareDomain, owner, plan });
+  return sealAndStore(deps, { ...creation, mailTo, codeTo, shareDomain: choice.shareDomain, owner, plan });
 }
 
 const textOf = (text: Sensitive<string> | null): string => text?.expose() ?? '';
@@ -162,6 +164,15 @@ function checkNotify({ input: { notify }, caller }: Creation): Refusal | null {
   return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
 }
 
+/** @param parsed the address for codes, or `null` if it is not deliverable */
+function checkVerify({ codes }: Core, { input, caller }: Creation, parsed: string | null): Refusal | null {
+  if (textOf(input.verify) === '') return null;
+  // Somebody must be able to lift a lock.
+  if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
+  if (codes.mode !== 'on') return { outcome: 'verify_refused', why: codes.mode };
+  return parsed === null ? { outcome: 'verify_refused', why: 'undeliverable' } : null;
+}
+
 async function countMail(
   { mailQuota }: Core,
   recipient: Sensitive<string>,
@@ -175,6 +186,8 @@ async function countMail(
 /** A creation that passed every check. */
 interface Checked extends Creation {
   readonly mailTo: Sensitive<string> | null;
+  /** Where codes go. */
+  readonly codeTo: string | null;
   readonly shareDomain: string;
   /** The caller, except for an answer to a request. */
   readonly owner: AccountId | null;
@@ -198,6 +211,7 @@ const noOptions: CreationOptions = {
   notify: null,
   memo: null,
   note: null,
+  verify: null,
 };
 
 /** Seals an answer for the account that asked. It is in no list, sends no notice, and its metadata key is dropped. */
@@ -208,13 +222,13 @@ export async function sealAnswer(
 ): Promise<{ readonly secretKey: SecretKey; readonly record: NewRecord }> {
   const creation = { kind: 'answer', text: new Sensitive(''), sealed, caller: anonymous } as const;
   const input = { ...noOptions, ttlSeconds };
-  const checked = { ...creation, ...asked, input, sources: freshSources(deps), mailTo: null };
+  const checked = { ...creation, ...asked, input, sources: freshSources(deps), mailTo: null, codeTo: null };
   const { keys, record } = await sealRecord(deps, checked);
   return { secretKey: keys.secretKey, record };
 }
 
 async function sealRecord(deps: Core, checked: Checked): Promise<{ keys: Keys; record: NewRecord }> {
-  const { sealed, input, caller, sources, mailTo, shareDomain, owner, plan } = checked;
+  const { sealed, input, caller, sources, mailTo, codeTo, shareDomain, owner, plan } = checked;
   const secretKey = generateSecretKey(sources.secret, deps.region);
   const metadataKey = generateMetadataKey(sources.receipt, deps.region);
   const createdAt = deps.store.now();
@@ -230,7 +244,7 @@ async function sealRecord(deps: Core, checked: Checked): Promise<{ keys: Keys; r
     receiptExpiresAt: createdAt + 2 * ttlSeconds,
     hasPassphrase: sealed?.hasPassphrase ?? textOf(input.passphrase) !== '',
     sealed: sealed !== null,
-    verify: false,
+    verify: codeTo !== null,
     shareDomain,
     deliveryStaleAt: mailTo === null ? null : createdAt + firstTrySeconds,
     notify,
@@ -259,7 +273,7 @@ interface Keys {
 /** Seals the value, then wipes it and the stretched passphrase. */
 async function sealContent(
   deps: Core,
-  { text, sealed, input, caller, mailTo, plan }: Checked,
+  { text, sealed, input, caller, mailTo, codeTo, plan }: Checked,
   keys: Keys,
   facts: Facts,
 ): Promise<Uint8Array> {
@@ -280,7 +294,7 @@ async function sealContent(
     passphrase,
     proofs: sealed,
     note,
-    codeAddress: null,
+    codeAddress: codeTo === null ? null : utf8(codeTo),
     context: facts,
     expiryLimit: facts.createdAt + plan.ttlMaxSeconds,
     root: ring.current,
@@ -327,6 +341,7 @@ function announce(
     recipient: shownRecipient(checked),
     longestTtlSeconds: checked.plan.ttlMaxSeconds,
     memo: textOf(input.memo),
+    codes: [],
     reply: null,
   });
   return { outcome: 'created', receipt, value: null };

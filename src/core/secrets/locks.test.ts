@@ -27,13 +27,16 @@ describe('a lock', () => {
     expect(await tell()).toBeNull();
     await lockWindow(parts, secretKey);
     const until = bench.deps.store.now() + 600;
-    expect(await tell()).toEqual({ until });
+    expect(await tell()).toEqual({ by: 'passphrase', until });
     for (const states of [null, ['new'] as const]) {
       const listed = await bench.service.recent({ limit: 10, cursor: null, states }, caller);
-      expect(listed).toMatchObject({ outcome: 'listed', receipts: [{ locked: { until } }] });
+      expect(listed).toMatchObject({
+        outcome: 'listed',
+        receipts: [{ locked: { by: 'passphrase', until } }],
+      });
     }
     bench.advance(599);
-    expect(await tell()).toEqual({ until });
+    expect(await tell()).toEqual({ by: 'passphrase', until });
     bench.advance(1);
     expect(await tell()).toBeNull();
   });
@@ -41,10 +44,10 @@ describe('a lock', () => {
   it('P14: after 100 has no end, and the one who is refused is told so', async () => {
     const { bench, parts, secretKey, tell, open } = await createDesk();
     await lockLife(parts, secretKey);
-    expect(await tell()).toEqual({ until: null });
+    expect(await tell()).toEqual({ by: 'passphrase', until: null });
     expect(await open()).toMatchObject({ outcome: 'attempts_exhausted', needsCreator: true });
     bench.advance(86_400);
-    expect(await tell()).toEqual({ until: null });
+    expect(await tell()).toEqual({ by: 'passphrase', until: null });
   });
 
   it('is not told of one client, while others may still guess', async () => {
@@ -71,7 +74,7 @@ describe('a lock', () => {
     const before = bench.hasher.stretched;
     await lockLife(parts, secretKey);
     await lockLife(parts, secretKey);
-    expect([bench.hasher.stretched - before, await tell()]).toEqual([100, { until: null }]);
+    expect([bench.hasher.stretched - before, await tell()]).toEqual([100, { by: 'passphrase', until: null }]);
   });
 
   it('P16: is lifted by whoever may change the memo, and by nobody else', async () => {
@@ -85,7 +88,7 @@ describe('a lock', () => {
       [anonymous, asHolder('0'.repeat(31))],
     ];
     for (const [by, input] of strangers) expect(await lift(by, input)).toEqual({ outcome: 'unknown' });
-    expect(await tell()).toEqual({ until: null });
+    expect(await tell()).toEqual({ by: 'passphrase', until: null });
     expect(await lift(anonymous, asHolder(metadataKey))).toMatchObject({ outcome: 'found' });
   });
 

@@ -13,7 +13,7 @@ import { lookAnswers, lookSeconds } from '../../protocol/limits.ts';
 import { parseSecretKey, secretIdOf, tagOf } from '../keys.ts';
 import type { NewLook } from '../ports/looks.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
-import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
+import type { AccessRefusal, FinishLookInput, InspectInput } from './outcomes.ts';
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
@@ -44,7 +44,7 @@ export async function proveLook(
   deps: AccessCore,
   input: InspectInput,
   nonce: Uint8Array,
-): Promise<ProvenLook | SecretRefusal> {
+): Promise<ProvenLook | AccessRefusal> {
   const secretKey = parseSecretKey(input.secretKey);
   if (secretKey === null) return { outcome: 'unknown' };
   const id = secretIdOf(secretKey);

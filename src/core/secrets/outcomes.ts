@@ -4,12 +4,14 @@ import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { CharacterSet } from '../../protocol/drawing.ts';
 import type { NoticeKind, ReceiptState } from '../../protocol/vocabulary.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
-import type { Exhausted, Lock } from '../ports/attempts.ts';
+import type { Exhausted } from '../ports/attempts.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
+import type { StoredCode } from '../ports/codes.ts';
 import type { Delivery, ReceiptFacts } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
+import type { NamedLock } from './attempts.ts';
 import type { Proofs, SealedInput } from './end-to-end.ts';
 
 /** Options of conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean that none was given. */
@@ -31,6 +33,8 @@ export interface CreationOptions {
   readonly memo: Sensitive<string> | null;
   /** For the recipient, before opening; an end-to-end secret's is in `SealedInput`. */
   readonly note: Sensitive<string> | null;
+  /** The address that codes are mailed to, without which the secret does not open. `generate` takes none. */
+  readonly verify: Sensitive<string> | null;
 }
 
 export interface ConcealInput extends CreationOptions {
@@ -73,8 +77,10 @@ export interface ReceiptView extends ReceiptFacts {
   readonly delivery: Delivery | null;
   /** `''` for none. */
   readonly memo: string;
-  /** The lock after too many wrong passphrases. */
-  readonly locked: Lock | null;
+  /** The codes mailed to openers, oldest first; `null` in lists. */
+  readonly codes: readonly StoredCode[] | null;
+  /** The lock after too many wrong guesses. */
+  readonly locked: NamedLock | null;
 }
 
 export type CreationOutcome =
@@ -92,6 +98,8 @@ export type CreationOutcome =
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   | RecipientRefusal
+  /** `off`, `no_mail`: as in `CodeRules`. Without an account: `recipient_needs_account`. */
+  | { readonly outcome: 'verify_refused'; readonly why: 'off' | 'no_mail' | 'undeliverable' }
   | { readonly outcome: 'account_required' }
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
@@ -163,11 +171,39 @@ export interface InspectInput {
   readonly clientPrefix: string;
 }
 
-export interface RevealInput extends InspectInput {
+/** What consumes a secret by its link. */
+export interface OpenInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
-  /** The opener's nonce for a second look, 16 bytes drawn for this secret. If absent or `null`, it opens strictly once. */
+  /** The opener's nonce for codes and the second look, 16 bytes drawn for this secret. If absent or `null`, it opens strictly once. */
   readonly look?: Uint8Array | null;
+  /** Six digits; ignored if the secret asks for none. */
+  readonly code?: string | null;
 }
+
+export type RevealInput = OpenInput;
+
+export interface CodeInput extends Pick<InspectInput, 'secretKey' | 'clientPrefix'> {
+  /** The opener's nonce, which the code is bound to. */
+  readonly look: Uint8Array;
+  /** Of an end-to-end secret; `null` for any other. */
+  readonly linkProof: Uint8Array | null;
+  /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */
+  readonly locale: string;
+}
+
+export type CodeOutcome =
+  /** The code is stored, and its mail is being handed over; the receipt will show the result. */
+  | {
+      readonly outcome: 'queued';
+      /** Obfuscated. */
+      readonly sentTo: string;
+      /** When the code ends. */
+      readonly until: UnixSeconds;
+    }
+  | Extract<AccessRefusal, { outcome: 'unknown' | 'incomplete_link' | 'not_sealed' }>
+  /** The secret asks for none. */
+  | { readonly outcome: 'needs_no_code' }
+  | TooManyMails;
 
 export interface FinishLookInput {
   /** As received. */
@@ -182,6 +218,8 @@ export interface SecretView {
   readonly hasPassphrase: boolean;
   /** End-to-end: only its full link opens it. */
   readonly sealed: boolean;
+  /** Opening it takes a code from an email. */
+  readonly verify: boolean;
   readonly ttlSeconds: number;
   /** Seconds remaining at store time. */
   readonly secretTtlSeconds: number;
@@ -191,8 +229,8 @@ export interface SecretView {
   readonly isOwner: boolean;
 }
 
-/** Why a secret was not opened. None of these consumes it. */
-export type SecretRefusal =
+/** Why link, passphrase or proofs were not proven. None of these consumes the secret. */
+export type AccessRefusal =
   /** Unknown, read, burned or expired: the same answer for all (P17). */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
@@ -203,13 +241,25 @@ export type SecretRefusal =
   /** Proofs were sent for a plain secret: a client that expects ciphertext does not get a value. */
   | { readonly outcome: 'not_sealed' };
 
+/** Why a secret was not opened. None of these consumes it. */
+export type SecretRefusal =
+  | AccessRefusal
+  /** No code was given, or this opener has none that is still good. Not counted as an attempt. */
+  | { readonly outcome: 'code_required' }
+  | WrongGuess<'code_wrong'>
+  | NoGuessLeft<'codes_exhausted'>;
+
 /** No guess was computed. */
-export interface AttemptsExhausted extends Omit<Exhausted, 'outcome'> {
-  readonly outcome: 'attempts_exhausted';
+export interface NoGuessLeft<Outcome> extends Omit<Exhausted, 'outcome'> {
+  readonly outcome: Outcome;
 }
 
-export interface WrongPassphrase {
-  readonly outcome: 'passphrase_wrong';
+export type AttemptsExhausted = NoGuessLeft<'attempts_exhausted'>;
+
+export type WrongPassphrase = WrongGuess<'passphrase_wrong'>;
+
+export interface WrongGuess<Outcome> {
+  readonly outcome: Outcome;
   /** This client's remaining attempts; `null` if the guess was not counted because it could not have been correct. */
   readonly attemptsLeft: number | null;
   readonly moreAfterSeconds: number;
@@ -284,8 +334,10 @@ export interface ChangeInput extends ReceiptInput {
   readonly memo: Sensitive<string> | null | undefined;
   /** A new lifetime counted from now, at least 1; `null` keeps the old one. */
   readonly ttlSeconds: number | null;
-  /** Whether to allow as many guesses as for a new secret. */
+  /** Whether to allow as many guesses at the passphrase as for a new secret. */
   readonly allowsMore?: boolean;
+  /** Whether to allow as many wrong codes, and mails with codes, as for a new secret. */
+  readonly allowsCodes?: boolean;
 }
 
 export type ChangeOutcome =
@@ -326,9 +378,7 @@ export type BurnOutcome =
   | { readonly outcome: 'unknown' };
 
 /** A burn by the link. */
-export interface BurnUnreadInput extends InspectInput {
-  readonly isAbandoned: IsAbandoned;
-}
+export type BurnUnreadInput = OpenInput;
 
 /** The same refusals as for a reveal. None changes anything. */
 export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;

@@ -316,6 +316,7 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
     secretKey,
     secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
     longestTtlSeconds: limit === null ? null : limit - now,
+    codes: stored.verify ? await deps.store.listCodes(stored.secretId) : [],
     ...openNotes(stored, metadataKey, openText(box, 'details', stored.receiptId, metadataKey)),
   };
   return receiptView(stored, now, opened, await locksOf(deps.store, [stored]));
@@ -330,7 +331,14 @@ async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Prom
 interface OpenedFields
   extends Pick<
     ReceiptView,
-    'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient' | 'longestTtlSeconds' | 'memo'
+    | 'custid'
+    | 'metadataKey'
+    | 'secretKey'
+    | 'secretShortkey'
+    | 'recipient'
+    | 'longestTtlSeconds'
+    | 'memo'
+    | 'codes'
   > {
   /** @see Delivery.reply */
   readonly reply: string | null;
@@ -362,6 +370,7 @@ export function receiptView(
     burnedAt: state === 'burned' ? endedAt : null,
     delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: opened.reply },
     memo: opened.memo,
+    codes: opened.codes,
     locked: locks.get(stored) ?? null,
   };
 }
@@ -400,6 +409,7 @@ export function listedView(
     secretKey: null,
     secretShortkey,
     longestTtlSeconds: null,
+    codes: null,
     ...openNotes(stored, metadataKey, recipient),
   };
   return [receiptView(stored, now, opened, locks)];

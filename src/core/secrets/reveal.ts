@@ -12,14 +12,8 @@ import type { Caller } from '../account.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
-import {
-  type AccessCore,
-  findLive,
-  type ProvenSecret,
-  proveAccess,
-  proveLive,
-  secretViewOf,
-} from './access.ts';
+import { type AccessCore, findLive, type ProvenSecret, proveLive, secretViewOf } from './access.ts';
+import { type OpenCore, proveOpening } from './codes.ts';
 import { lookFor, proveLook } from './look.ts';
 import type {
   InspectInput,
@@ -30,7 +24,7 @@ import type {
 } from './outcomes.ts';
 
 /** Dependencies of a reveal, which neither creates a secret nor lists an account's. */
-type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
+type RevealCore = OpenCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const { look: nonce = null } = input;
@@ -45,7 +39,7 @@ async function take(
   nonce: Uint8Array | null,
   caller: Caller,
 ): Promise<RevealOutcome> {
-  const access = await proveAccess(deps, input);
+  const access = await proveOpening(deps, input);
   if (access.outcome !== 'proven') return access;
   // The client may have left during hashing and look-ups.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
@@ -120,6 +114,8 @@ export async function inspect(
   const live = await findLive(deps, input.secretKey);
   if (live === null) return { outcome: 'unknown' };
   const { stored, secretKey } = live;
+  // Nobody without the mailbox may try a passphrase, and a look takes no code.
+  if (stored.verify && stored.hasPassphrase) return { outcome: 'code_required' };
   const isLook = stored.sealed && input.proofs === null;
   const access = isLook ? null : await proveLive(deps, live, input);
   if (access !== null && access.outcome !== 'proven') return access;

@@ -10,6 +10,7 @@ import type { Core } from '../ports/core.ts';
 import { type FoundSecret, findStored, liveIn, secretViewOf } from './access.ts';
 import { burn, burnByRecipient } from './burn.ts';
 import { change } from './change.ts';
+import { mailCode } from './codes.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { concealOnce, generateOnce } from './idempotency.ts';
@@ -32,6 +33,7 @@ export const createService = (parts: ServiceParts) =>
     generate,
     concealOnce,
     generateOnce,
+    mailCode,
     reveal,
     finishLook,
     inspect,

@@ -49,6 +49,12 @@ const doors: Readonly<
   readNote: {
     secretKey: { plain: (service, secretKey) => service.readNote({ secretKey, linkProof: null }) },
   },
+  mailCode: {
+    secretKey: {
+      plain: (service, secretKey) =>
+        service.mailCode({ secretKey, look: nonce, linkProof: null, clientPrefix: '', locale: 'en' }),
+    },
+  },
   burnByRecipient: { secretKey: { plain: (service, key) => service.burnByRecipient(guess(key, 'a guess')) } },
   findReceipt: { metadataKey: owner((service, input, caller) => service.findReceipt(input, caller)) },
   viewReceipt: { metadataKey: owner((service, input, caller) => service.viewReceipt(input, caller)) },

@@ -92,6 +92,9 @@ export function refusedAsText(
       return refused(404, { at: 'gone', say: say('gone.title') });
     case 'not_sealed':
       return refused(422, { at: 'page', say: say('secret.notSealed') });
+    case 'code_required':
+    case 'code_wrong':
+    case 'codes_exhausted':
     case 'passphrase_missing':
     case 'incomplete_link':
       return refused(422, { at: 'page', say: say('secret.incompleteLink') });

@@ -38,6 +38,9 @@ export function refusedReply(
     case 'unknown':
     case 'not_sealed':
       return goneReply(request, deps);
+    case 'code_required':
+    case 'code_wrong':
+    case 'codes_exhausted':
     case 'incomplete_link':
       return ask(422);
     case 'passphrase_missing':

@@ -279,6 +279,7 @@ function toConcealInput(
     notify: signedIn === null && notify.length === 0 ? null : notify,
     ttlSeconds: seconds,
     locale,
+    verify: null,
   };
 }
 
@@ -395,6 +396,8 @@ function refusalOf(refused: Refused, messages: Messages): Refusal {
       return at(422, 'passphrase', say('share.passphraseTooLong', { size: size(refused.maxBytes) }));
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
+    case 'verify_refused':
+      return at(422, null, say('share.illFormed'));
     case 'undeliverable_recipient':
       return at(422, 'recipient', wrongAddress(messages, 'share.recipientWrong', refused.recipient));
     case 'unknown_share_domain':
