@@ -125,12 +125,14 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     pauseBeforeSending: async () => void mailSteps.push('paused'),
     isCommonPassword: options.isCommonPassword ?? (async (text) => text === 'password123'),
   });
+  const unlimited = { take: async () => ({ outcome: 'allowed' }) as const, refund: async () => {} };
   const secrets = createService({
     ...ports,
     ring: createKeyRing([{ kid: 1, key: random(32) }]),
     plans: builtInPlans,
     anonymousMayCreate: true,
-    mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
+    mailQuota: unlimited,
+    codes: { mode: 'off', isInSubject: false, quota: unlimited },
     mailBrandOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: null,

@@ -206,7 +206,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const v1 = createApi(v1Surface, apiDeps);
   const v2Surface = createV2({
     ...{ service, requests, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
-    ...{ locales: ['en'], defaultLocale, mailLocaleOf },
+    ...{ locales, defaultLocale, mailLocaleOf },
     region,
   });
   const v2 = createApi(v2Surface, apiDeps);

@@ -138,8 +138,8 @@ describe('POST /secret/:key/burn', () => {
 
   it('names the fields that it does not know', async () => {
     const { key } = await conceal();
-    const { body } = await burn(key, { passphase: 'x', look: 'y' });
-    expect(body.details).toEqual({ ignored: ['passphase', 'look'] });
+    const { body } = await burn(key, { passphase: 'x', lock: 'y' });
+    expect(body.details).toEqual({ ignored: ['passphase', 'lock'] });
   });
 
   it('is no GET, no other method and no request of another site (P4)', async () => {

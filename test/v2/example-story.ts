@@ -68,7 +68,8 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   const { metadata, secret } = (await call('v2.conceal')).record;
   const unwanted = (await call('v2.generate')).record.secret;
   const drawn = (await call('v2.generate')).record;
-  await call('v2.batch');
+  const [verified] = (await call('v2.batch')).results;
+  await call('v2.mailCode', verified.record.secret.key);
   await later();
   await call('v2.inspect', secret.key);
   await call('v2.secretStatus', secret.key);

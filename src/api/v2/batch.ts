@@ -46,7 +46,12 @@ const batchBody = z
       .max(mostSecrets)
       .meta({
         description: `1 to ${mostSecrets}, each as \`secret\` of a creation, or with \`generate\`.`,
-        examples: [[{ secret: 'correct horse battery staple', ttl: 3600 }, { generate: { length: 20 } }]],
+        examples: [
+          [
+            { secret: 'correct horse battery staple', verify: 'alan@example.org' },
+            { generate: { length: 20 } },
+          ],
+        ],
       }),
   })
   .meta({ id: 'V2BatchFields' });

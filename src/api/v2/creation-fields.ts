@@ -78,7 +78,6 @@ const verify = sensitiveText({
   description:
     'An e-mail address. Opening the secret then takes a code that is mailed there when its opener asks for it. Needs an account, cannot be ' +
     'changed later, and no answer repeats it. Check that the answer has `verify: true`: an earlier version ignores the field. Empty or null: none.',
-  examples: ['alan@example.org'],
 });
 
 export type CreationFields = z.output<z.ZodObject<typeof creationFields>> & Pick<CreationOptions, 'verify'>;

@@ -65,7 +65,6 @@ const code = z
   .meta({
     description:
       'The code from the email that `POST /secret/:key/code` sent for this `look`, where the secret asks for one; ignored otherwise.',
-    examples: ['493207'],
   });
 
 /** A code is bound to a nonce, so it means nothing without one. */

@@ -65,6 +65,7 @@ describe('a reveal', () => {
       createdAt: startOfTime,
       updatedAt: startOfTime,
       sealed: false,
+      verify: false,
       isOwner: false,
     };
     expect(await bench.service.secretStatus({ secretKey }, anonymous)).toEqual({
