@@ -34,6 +34,7 @@ const operationRows: Readonly<Record<string, Row>> = {
   'v2.generate': inV2('secret.charset'),
   'v2.batch': inV2('secrets'),
   'v2.secretStatuses': inV2('identifiers'),
+  'v2.mailCode': inV2('look'),
   'v2.reveal': inV2('passphrase'),
   'v2.revealDone': inV2('look'),
   'v2.burnUnread': inV2('passphrase'),

@@ -21,6 +21,7 @@ const text = {
   memo: 'cnry-memo-8Vn4+ü <Rt1',
   note: 'cnry-note-5Gs9=ö &Yd2',
   laterMemo: 'cnry-later-memo-3Xb7&ß"Lk9',
+  verify: 'cnry-verify-2Rp6@canary-domain-4dX9.example',
 };
 
 /** Records every argument of every call, before the call. */
@@ -57,7 +58,8 @@ async function lifeOfASecret(
   heard.length = 0;
   const memo = new Sensitive(text.memo);
   const note = new Sensitive(text.note);
-  const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo, note };
+  const verify = new Sensitive(text.verify);
+  const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo, note, verify };
   // Even if the mail server repeats what it was given, none of it may be kept in clear.
   bench.mailReply = `554 refused: ${Object.values(text).join(' ')}`;
   const { secretKey, metadataKey } = await bench.share(text.value, options);
@@ -66,12 +68,19 @@ async function lifeOfASecret(
   const errors: unknown[] = [];
   const tell = (fault: unknown) => errors.push(fault);
   await bench.service.settled();
-  await bench.service.reveal(guess(secretKey, `${text.passphrase}x`), anonymous);
+  const look = Buffer.from('cnry nonce 8Kw1 ');
+  const { clientPrefix } = guess(secretKey);
+  await bench.service.mailCode({ secretKey, look, linkProof: null, clientPrefix, locale: 'en' });
+  await bench.service.settled();
+  const code = bench.codeMailed();
+  const open = (passphrase: string, given = code) => ({ ...guess(secretKey, passphrase), look, code: given });
+  await bench.service.reveal(open(text.passphrase, code === '000000' ? '000001' : '000000'), anonymous);
+  await bench.service.reveal(open(`${text.passphrase}x`), anonymous);
   bench.hasher.busy = true;
-  await bench.service.reveal(guess(secretKey, text.passphrase), anonymous).catch(tell);
+  await bench.service.reveal(open(text.passphrase), anonymous).catch(tell);
   bench.hasher.busy = false;
   state.down = true;
-  await bench.service.reveal(guess(secretKey, text.passphrase), anonymous).catch(tell);
+  await bench.service.reveal(open(text.passphrase), anonymous).catch(tell);
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
   await bench.service.recent({ cursor: null, limit: 5, states: ['viewed'] }, caller);
@@ -80,7 +89,7 @@ async function lifeOfASecret(
   const recipient = new Sensitive(text.elsewhere);
   await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
-  const revealed = await bench.service.reveal(guess(secretKey, text.passphrase), anonymous);
+  const revealed = await bench.service.reveal(open(text.passphrase), anonymous);
   await bench.service.burn(
     { proof: null, metadataKey, authority: 'owner', isAbandoned: clientStays },
     caller,
@@ -90,33 +99,39 @@ async function lifeOfASecret(
     ...Object.entries(text).map(([name, content]) => ({ name, content })),
     { name: 'secret key', content: secretKey },
     { name: 'metadata key', content: metadataKey },
+    { name: 'nonce', content: look },
     { name: 'token', content: caller.token },
     { name: 'token bytes', content: Buffer.from(caller.token, 'hex') },
     { name: 'account data key', content: caller.dataKey.expose() },
   ];
-  return { bench, heard, errors, canaries, revealed, noted };
+  return { bench, heard, errors, canaries, code, revealed, noted };
 }
 
 describe('a canary', () => {
   it('P9 P18: in value, passphrase, recipient, memo, note and keys is in nothing that the store was handed', async () => {
-    const { bench, heard, canaries, revealed } = await lifeOfASecret();
+    const { bench, heard, canaries, code, revealed } = await lifeOfASecret();
     expect(revealed).toMatchObject({ outcome: 'revealed' });
     expect(heard.length).toBeGreaterThan(10);
     expect(heard.flatMap((each) => findCanaries(each as Buffer, canaries))).toEqual([]);
+    // Too short to be looked for in disguise.
+    expect(heard.some((each) => (each as Buffer).includes(code))).toBeFalse();
     expect(bench.records.flatMap((record) => findCanaries(dumpOf(record), canaries))).toEqual([]);
   });
 
   it('P18: is in no event and in no error', async () => {
-    const { bench, errors, canaries } = await lifeOfASecret();
+    const { bench, errors, canaries, code } = await lifeOfASecret();
     expect(bench.events.map(({ event }) => event)).toEqual([
       'concealed',
       'mail_ended',
+      'account_mail_ended',
+      'code_refused',
       'passphrase_refused',
       'lifetime_changed',
       'mail_ended',
       'revealed',
     ]);
     expect(bench.events.flatMap((event) => findCanaries(dumpOf(event), canaries))).toEqual([]);
+    expect(dumpOf([bench.events, errors]).includes(code)).toBeFalse();
     expect(errors).toHaveLength(2);
     expect(errors.flatMap((error) => findCanaries(dumpOf(error), canaries))).toEqual([]);
   });

@@ -76,12 +76,14 @@ export const apiRows: Readonly<Record<string, Row>> = {
   'v2.secretStatuses': link({ fields: ({ secret }) => ({ identifiers: secret }), shows: 'state' }),
   'v2.reveal': link({ fields: () => ({ continue: true }), changes: { state: 'received' }, shows: 'value' }),
   'v2.revealDone': link({ fields: () => ({ look: 'A'.repeat(22) }) }),
+  // Of a secret that asks for none.
+  'v2.mailCode': link({ fields: () => ({ look: 'A'.repeat(22) }), status: 422 }),
   'v2.burnUnread': link({ changes: burning }),
   'v2.note': link({}),
   'v2.recent': list,
   'v2.receipt': manage({ shows: 'link' }),
   'v2.change': manage({
-    fields: () => ({ memo: 'changed', ttl: 1_200, attempts: 'more' }),
+    fields: () => ({ memo: 'changed', ttl: 1_200, attempts: 'more', codes: 'more' }),
     changes: { memo: 'changed', ttl: 1_200, allowances: 1 },
     shows: 'link',
   }),

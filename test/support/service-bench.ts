@@ -72,6 +72,8 @@ export interface Bench {
   readonly events: ServiceEvent[];
   readonly mails: SecretLinkMail[];
   readonly accountMails: AccountMail[];
+  /** The last code that was mailed. */
+  codeMailed(): string;
   /** Every record as it was passed to the store. */
   readonly records: NewRecord[];
   /** The final state of the next mails. */
@@ -156,6 +158,7 @@ export function createBench(
     events,
     mails,
     accountMails,
+    codeMailed: () => codeIn(accountMails),
     records,
     mailEndsIn: 'accepted',
     mailReply: null,
@@ -184,6 +187,13 @@ export function createBench(
     },
   };
   return bench;
+}
+
+/** The code of the last mail. */
+export function codeIn(mails: readonly AccountMail[]): string {
+  const mail = mails.at(-1);
+  if (mail?.kind !== 'code') throw new Error('no code was mailed');
+  return mail.code.expose();
 }
 
 /** The value that a reveal gave, or why it gave none. */

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import type { TestAppOptions } from '../support/app.ts';
 import { type ClientSecret, clientSecret } from '../support/sealed-wire.ts';
+import { codeIn } from '../support/service-bench.ts';
 import { as } from './concealing.ts';
 import { createDocumentedApp } from './documented-app.ts';
 
@@ -39,11 +40,7 @@ async function sceneOf(options: TestAppOptions = {}) {
     burn: (key: string, json: unknown, more = {}) => post(`/secret/${key}/burn`, json, more),
     receipt: async (key: string) => (await app.call(`/private/${key}`, { headers })).body.record,
     /** The last code that was mailed. */
-    mailed() {
-      const mail = app.accountMails.at(-1);
-      if (mail?.kind !== 'code') throw new Error('no code was mailed');
-      return mail.code.expose();
-    },
+    mailed: () => codeIn(app.accountMails),
     settled: () => app.service.settled(),
   };
 }
@@ -404,7 +401,8 @@ describe('too many', () => {
     const { key, metadataKey } = await scene.made({ ttl: 604_800 });
     const ask = async (network: string) => {
       const { status, body, headers } = await scene.ask(key, { look: newLook() }, scene.from(network));
-      if (status !== 200) expect([body.error, Number(headers.get('retry-after')) > 0]).toEqual(['rate_limited', true]);
+      if (status !== 200)
+        expect([body.error, Number(headers.get('retry-after')) > 0]).toEqual(['rate_limited', true]);
       return status;
     };
     for (const expected of [200, 200, 200, 429]) expect(await ask('2001:db8:1:1::1')).toBe(expected);
