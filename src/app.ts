@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
-import { codeMode, isForThisMachineAlone } from './config/settings.ts';
+import { isForThisMachineAlone, mayVerify } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { ServiceError } from './core/errors.ts';
 import { createLinks } from './core/links.ts';
@@ -23,9 +23,9 @@ import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
 import { startInternalServer } from './http/internal-server.ts';
 import type { Fetch } from './http/pipeline.ts';
-import { createCodeQuota, createMailQuota, createOwnLimits, createRateLimiter } from './http/rate-limit.ts';
+import { createMailQuota, createOwnLimits, createRateLimiter } from './http/rate-limit.ts';
 import type { ServerOptions } from './http/server.ts';
-import { findLocale } from './locale/catalogues.ts';
+import { findLocale, pickLocale } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
@@ -283,27 +283,24 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 /** Creates the services and ends their background work at shutdown. */
 async function createServices(settings: Settings, parts: Parts, closers: Closers) {
   const { store, mailer, events, links, limiter, limits, ring, brands, domains } = parts;
-  const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
+  const { locales, defaultLocale, plans, anonymousMayCreate, region, codeIsInSubject } = settings;
   const strangersSignUp = settings.signUpIsOpen && !isForThisMachineAlone(settings);
   const { createMailBrandOf } = await import('./web/brand/brand.ts');
-  const mailLocaleOf: MailLocaleOf = (asked) =>
-    (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
+  const mailLocaleOf: MailLocaleOf = (asked, accepted = null) =>
+    asked === null
+      ? pickLocale(accepted, locales, defaultLocale)
+      : (findLocale(asked, locales) ?? defaultLocale);
   const ports = { store, mailer, hasher: createPassphraseHasher(), events, links, random: systemRandom };
-  const mailboxKey = deriveMailboxKey(ring.current.key);
   const shared = {
     ...ports,
-    ...{ plans, anonymousMayCreate, region, ring, mailLocaleOf },
+    ...{ plans, anonymousMayCreate, region, ring, mailLocaleOf, limits, codeIsInSubject },
     words: dicewareWords,
-    mailQuota: createMailQuota(limiter, mailboxKey),
-    codes: {
-      mode: codeMode(settings),
-      isInSubject: settings.codeIsInSubject,
-      quota: createCodeQuota(limits, mailboxKey),
-    },
+    mailQuota: createMailQuota(limiter, deriveMailboxKey(ring.current.key)),
+    mayVerify: mayVerify(settings),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
   };
   const service = createService(shared);
-  const requests = createRequestService({ ...shared, mayAsk: settings.requests, strangersSignUp, limits });
+  const requests = createRequestService({ ...shared, mayAsk: settings.requests, strangersSignUp });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
   const pauseBeforeSending = pauses.pause;
   const accounts = createAccountService({ ...ports, isCommonPassword, pauseBeforeSending });

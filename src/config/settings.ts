@@ -61,15 +61,11 @@ export function isForThisMachineAlone({ host, baseUrl: url }: Pick<Others, 'host
   return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(url);
 }
 
-/** Whether secrets may ask for a code. */
-export function codeMode({
-  verify,
-  smtpServer: server,
-  ...others
-}: Pick<SettingValues, 'verify' | 'smtpServer' | 'host' | 'baseUrl'>): 'on' | 'off' | 'no_mail' {
-  if (!verify) return 'off';
-  return server === null && !isForThisMachineAlone(others) ? 'no_mail' : 'on';
-}
+type OfVerify = Pick<SettingValues, 'verify' | 'smtpServer' | 'host' | 'baseUrl'>;
+
+/** Whether secrets may ask for a code from an email. */
+export const mayVerify = ({ verify, smtpServer: server, ...others }: OfVerify): boolean =>
+  verify && (server !== null || isForThisMachineAlone(others));
 
 export const definitions = {
   port: setting({

@@ -17,8 +17,8 @@ export interface MailBrand {
 /** @param shareDomain `''` for the site */
 export type MailBrandOf = (shareDomain: string) => Promise<MailBrand>;
 
-/** Returns the requested language if it is offered, otherwise the installation's; both are BCP 47 tags. */
-export type MailLocaleOf = (asked: string | null) => string;
+/** Returns the requested language if it is offered, otherwise the installation's; both are BCP 47 tags. Without one, `Accept-Language` counts. */
+export type MailLocaleOf = (asked: string | null, accepted?: string | null) => string;
 
 /** The email to a recipient. It contains the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {

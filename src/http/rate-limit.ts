@@ -212,10 +212,6 @@ export class Gcra {
   }
 }
 
-/** Most mail servers ignore case. */
-const mailboxOf = (address: Sensitive<string>, key: Uint8Array) =>
-  createHmac('sha256', key).update(address.expose().toLowerCase()).digest('base64');
-
 /**
  * Counts an email against both the sender's account and the recipient's mailbox, or against neither. Mailboxes are counted by a hash under
  * a key derived from the root key: no address is kept, and all nodes count a mailbox alike (P18, P21).
@@ -225,9 +221,12 @@ export function createMailQuota(
   limiter: Pick<RateLimiter, 'takeShared' | 'refundShared'>,
   key: Uint8Array,
 ): MailQuota {
+  /** Most mail servers ignore case. */
+  const mailboxOf = (address: Sensitive<string>) =>
+    createHmac('sha256', key).update(address.expose().toLowerCase()).digest('base64');
   const callsOf = (account: AccountId, address: Sensitive<string>): LimitedCall[] => [
     { name: 'mail', party: 'account', client: account },
-    { name: 'mailbox', party: 'account', client: mailboxOf(address, key) },
+    { name: 'mailbox', party: 'account', client: mailboxOf(address) },
   ];
   return {
     async take(account, address) {
@@ -236,27 +235,5 @@ export function createMailQuota(
       return { outcome: 'too_many', retryAfterSeconds: refusal.retryAfterSeconds };
     },
     refund: (account, address) => limiter.refundShared(callsOf(account, address)),
-  };
-}
-
-const aDay = (limit: number): LimitRule => ({ limit, windowSeconds: 86_400, burst: limit });
-
-/** Limits codes to a mailbox: ten a day for one account's secrets, forty for all. The operator's limits do not change it. */
-export function createCodeQuota(limits: SharedLimits, key: Uint8Array): MailQuota {
-  const countsOf = (account: AccountId, address: Sensitive<string>): LimitCount[] => {
-    const mailbox = mailboxOf(address, key);
-    return [
-      { name: 'code.account', rule: aDay(10), client: `${account} ${mailbox}` },
-      { name: 'code.mailbox', rule: aDay(40), client: mailbox },
-    ];
-  };
-  return {
-    async take(account, address) {
-      const waitMs = Math.max(...(await limits.take(countsOf(account, address))));
-      return waitMs === 0
-        ? { outcome: 'allowed' }
-        : { outcome: 'too_many', retryAfterSeconds: Math.ceil(waitMs / 1000) };
-    },
-    refund: (account, address) => limits.refund(countsOf(account, address)),
   };
 }

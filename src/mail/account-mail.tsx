@@ -8,16 +8,9 @@ import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
 import { type Locale, type MessageKey, toLocale } from '../locale/catalogues.ts';
 import { formatMoment, type MessageParams, translate } from '../locale/translate.ts';
-import {
-  type MailWords,
-  type RenderedMail,
-  renderMail,
-  senderOf,
-  setApart,
-  setBrandApart,
-} from './messages.tsx';
+import { type MailWords, renderMail, senderOf, setApart, setBrandApart } from './messages.tsx';
 
-export function renderAccountMail(mail: AccountMail): RenderedMail {
+export function renderAccountMail(mail: AccountMail) {
   const locale = toLocale(mail.locale);
   const say: Say = (key, params) => translate(locale, key, params);
   const { brand = null, small = [], ...parts } = partsOf(mail, say, locale);
@@ -142,22 +135,20 @@ function accountDeleted(address: string, say: Say): Parts {
   };
 }
 
-type CodeMail = Extract<AccountMail, { kind: 'code' }>;
-
-function codeMail({ code: digits, isInSubject, brand, ...mail }: CodeMail, say: Say): Parts {
-  const code = setApart(digits.expose().replace(/(?<=^...)/, ' '));
-  const { both, chosen } = senderOf(mail, say);
+function codeMail(mail: Extract<AccountMail, { kind: 'code' }>, say: Say): Parts {
+  const code = setApart(mail.code.expose().replace(/(?<=^...)/, ' '));
+  const { both: sender, chosen } = senderOf(mail, say);
   return {
-    brand,
-    subject: isInSubject ? say('mail.code.subjectWith', { code }) : say('mail.code.subject'),
+    brand: mail.brand,
+    subject: mail.isInSubject ? say('mail.code.subjectWith', { code }) : say('mail.code.subject'),
     body: [
-      say('mail.code.intro', { sender: both }),
+      say('mail.code.intro', { sender }),
       say('mail.code.code', { code }),
       say('mail.code.until'),
       say('mail.code.never'),
       say('mail.code.unexpected'),
     ],
-    small: [...chosen, say('mail.sentBy', setBrandApart(brand))],
+    small: [...chosen, say('mail.sentBy', setBrandApart(mail.brand))],
   };
 }
 

@@ -173,19 +173,19 @@ export function replyAddressOf({ from }: SecretLinkMail): string | null {
 }
 
 /** Anyone can choose any name, so the address is also shown. */
-export function senderOf({ from, senderName }: Sender, say: (key: MessageKey) => string) {
+export function senderOf(
+  { from, senderName }: Pick<SecretLinkMail, 'from' | 'senderName'>,
+  say: (key: MessageKey) => string,
+) {
   const address = setApart(from.expose());
-  const name = senderName === null ? null : setApart(senderName);
-  const both = name === null ? address : `${name} (${address})`;
-  return { address, sender: name ?? address, both, chosen: name === null ? [] : [say('secret.nameChosen')] };
+  if (senderName === null) return { address, sender: address, both: address, chosen: [] };
+  const sender = setApart(senderName);
+  return { address, sender, both: `${sender} (${address})`, chosen: [say('secret.nameChosen')] };
 }
-
-type Sender = Pick<SecretLinkMail, 'from' | 'senderName'>;
 
 export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const locale = toLocale(mail.locale);
-  const say = (key: MessageKey) => translate(locale, key);
-  const { address, sender, both, chosen } = senderOf(mail, say);
+  const { address, sender, both, chosen } = senderOf(mail, (key) => translate(locale, key));
   const replies = replyAddressOf(mail) === null ? 'mail.automatic' : 'mail.replies';
   return renderMail({
     locale,

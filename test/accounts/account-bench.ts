@@ -14,6 +14,7 @@ import type { IsCommonPassword } from '../../src/core/ports/passphrases.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { createOwnLimits } from '../../src/http/rate-limit.ts';
 import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -125,14 +126,13 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     pauseBeforeSending: async () => void mailSteps.push('paused'),
     isCommonPassword: options.isCommonPassword ?? (async (text) => text === 'password123'),
   });
-  const unlimited = { take: async () => ({ outcome: 'allowed' }) as const, refund: async () => {} };
   const secrets = createService({
     ...ports,
     ring: createKeyRing([{ kid: 1, key: random(32) }]),
     plans: builtInPlans,
     anonymousMayCreate: true,
-    mailQuota: unlimited,
-    codes: { mode: 'off', isInSubject: false, quota: unlimited },
+    mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
+    ...{ limits: createOwnLimits(() => 0), mayVerify: true, codeIsInSubject: false },
     mailBrandOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: null,

@@ -11,7 +11,7 @@ import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
 import type { RateLimitTable } from '../../src/config/json-files.ts';
 import type { Settings } from '../../src/config/read.ts';
-import { codeMode } from '../../src/config/settings.ts';
+import { mayVerify } from '../../src/config/settings.ts';
 import type { AccountId } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
@@ -33,13 +33,8 @@ import { type ApiDeps, createApi } from '../../src/http/api.ts';
 import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
-import {
-  createCodeQuota,
-  createMailQuota,
-  createOwnLimits,
-  createRateLimiter,
-} from '../../src/http/rate-limit.ts';
-import { findLocale, type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
+import { createMailQuota, createOwnLimits, createRateLimiter } from '../../src/http/rate-limit.ts';
+import { findLocale, type Locale, pickLocale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import type { FindDownload } from '../../src/web/about/downloads.ts';
@@ -168,8 +163,10 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     target: links.siteHost,
     locales,
   });
-  const mailLocaleOf: MailLocaleOf = (asked) =>
-    (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
+  const mailLocaleOf: MailLocaleOf = (asked, accepted = null) =>
+    asked === null
+      ? pickLocale(accepted, locales, defaultLocale)
+      : (findLocale(asked, locales) ?? defaultLocale);
   const limits = createOwnLimits(() => clock.now() * 1_000);
   const shared = {
     ...ports,
@@ -178,11 +175,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     anonymousMayCreate,
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter, deriveMailboxKey(testRoot.key)),
-    codes: {
-      mode: codeMode(settings),
-      isInSubject: settings.codeIsInSubject,
-      quota: createCodeQuota(limits, testRoot.key),
-    },
+    ...{ limits, mayVerify: mayVerify(settings), codeIsInSubject: settings.codeIsInSubject },
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
     region: options.regions?.own ?? frontRegion(),
@@ -192,7 +185,6 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     ...shared,
     mayAsk: settings.requests,
     strangersSignUp: options.strangersSignUp ?? false,
-    limits,
   });
   const accounts = createAccountService({
     ...{ ...ports, isCommonPassword },
@@ -206,7 +198,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const v1 = createApi(v1Surface, apiDeps);
   const v2Surface = createV2({
     ...{ service, requests, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
-    ...{ locales, defaultLocale, mailLocaleOf },
+    ...{ locales: ['en'], defaultLocale, mailLocaleOf },
     region,
   });
   const v2 = createApi(v2Surface, apiDeps);

@@ -24,7 +24,7 @@ import { textOf } from '../../src/core/secrets/reveal.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
-import { createCodeQuota, createOwnLimits } from '../../src/http/rate-limit.ts';
+import { createOwnLimits } from '../../src/http/rate-limit.ts';
 import type { DeliveryState } from '../../src/protocol/vocabulary.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
@@ -136,7 +136,9 @@ export function createBench(
     events: (event) => events.push(event),
     anonymousMayCreate: true,
     mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
-    codes: { mode: 'on', isInSubject: false, quota: createCodeQuota(limits, new Uint8Array(32)) },
+    limits,
+    mayVerify: true,
+    codeIsInSubject: false,
     mailBrandOf: async (shareDomain) => ({
       name: 'Mayfly',
       host: shareDomain || 'mayfly.example',
@@ -148,7 +150,7 @@ export function createBench(
     ...options.deps,
   };
   const service = createService(deps);
-  const requests = createRequestService({ ...deps, mayAsk: 'anyone', strangersSignUp: false, limits });
+  const requests = createRequestService({ ...deps, mayAsk: 'anyone', strangersSignUp: false });
   const bench: Bench = {
     service,
     requests,

@@ -56,8 +56,11 @@ function sentBy(command: string): Sent {
 
 const isForAnyone = ({ operation }: Entry) => operation.access !== 'account';
 
-async function concealedIn(app: TestApp) {
-  const init = { method: 'POST', body: '{"secret":"x"}', headers: { 'content-type': 'application/json' } };
+/** @param verify where codes go, if anywhere; only accounts may ask for them */
+async function concealedIn(app: TestApp, verify: string) {
+  const { authorization } = await app.account();
+  const headers = { 'content-type': 'application/json', ...(verify !== '' && { authorization }) };
+  const init = { method: 'POST', body: JSON.stringify({ secret: 'x', verify }), headers };
   const { key } = (await (await app.fetch('/api/v2/secret/conceal', init)).json()).record.secret;
   return { key, secretKey: key };
 }
@@ -78,7 +81,8 @@ describe('the first example', () => {
     it(`of ${entry.operation.name} works when it is pasted${entry.path.includes('{') ? ', with the key in its place' : ''}`, async () => {
       const app = createTestApp({ requests: 'anyone' });
       const isOnRequest = entry.path.includes('/request/');
-      const { key, secretKey } = isOnRequest ? await answeredIn(app) : await concealedIn(app);
+      const verify = entry.operation.name === 'v2.mailCode' ? 'al@example.org' : '';
+      const { key, secretKey } = isOnRequest ? await answeredIn(app) : await concealedIn(app, verify);
       const { url, init, user } = sentBy((examplesOf(entry)[0] ?? '').replace(sampleSecretKey, secretKey));
       expect(user).toBeNull();
       expect(url).toStartWith(baseUrl);

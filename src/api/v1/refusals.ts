@@ -21,14 +21,12 @@ type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | '
 const isEndToEnd =
   'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
 const asksForCode = 'This secret opens only with a code from an email. Open its link in a browser.';
-const notHere = (name: string, what: string) =>
-  `The parameter "${name}" must be left out: ${what} are made with version 2.`;
-const notSealedHere = notHere('sealed', 'end-to-end secrets');
+const notHere = 'The parameter "sealed" must be left out: end-to-end secrets are made with version 2.';
 
 const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
-  sealed_beside: () => refusal(400, notSealedHere),
-  sealed_wrongly: () => refusal(400, notSealedHere),
+  sealed_beside: () => refusal(400, notHere),
+  sealed_wrongly: () => refusal(400, notHere),
   sealed_too_large: ({ maxBytes }) =>
     refusal(413, `The secret is too large: at most ${maxBytes} bytes are allowed.`),
   ill_formed: ({ field }) => refusal(400, `The parameter "${field}" is not well-formed text.`),
@@ -41,7 +39,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   note_too_long: () => refusal(400, 'The note is too long.'),
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
-  verify_refused: () => refusal(400, notHere('verify', 'secrets that ask for a code')),
+  verify_refused: () => refusal(400, 'The parameter "verify" must be left out.'),
   undeliverable_recipient: ({ recipient }) =>
     refusal(400, `Undeliverable email address: ${recipient}${unseenWords(recipient)}`),
   notify_needs_account: () => refusal(401, 'An account is required to be notified.'),

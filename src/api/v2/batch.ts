@@ -46,12 +46,7 @@ const batchBody = z
       .max(mostSecrets)
       .meta({
         description: `1 to ${mostSecrets}, each as \`secret\` of a creation, or with \`generate\`.`,
-        examples: [
-          [
-            { secret: 'correct horse battery staple', verify: 'alan@example.org' },
-            { generate: { length: 20 } },
-          ],
-        ],
+        examples: [[{ secret: 'battery staple', verify: 'al@example.org' }, { generate: { length: 20 } }]],
       }),
   })
   .meta({ id: 'V2BatchFields' });

@@ -345,8 +345,7 @@ export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
   `Undeliverable email address${unseenWords(recipient)}`;
 
 const verifyWords = {
-  off: 'Must be absent: this installation mails no codes',
-  no_mail: 'Must be absent: this installation has no mail server',
+  off: 'Must be absent: no codes are mailed here',
   undeliverable: 'Undeliverable email address',
 } as const;
 

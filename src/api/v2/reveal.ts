@@ -2,12 +2,9 @@
 
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import { nonceIn } from '../../core/secrets/look.ts';
 import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { pickLocale } from '../../locale/catalogues.ts';
-import { sixteenBytesForm } from '../../protocol/base64url.ts';
-import { key, locale, time } from '../fields.ts';
+import { key } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -18,7 +15,6 @@ import {
   success,
   unsealedSecretRecord,
 } from './records.ts';
-import { refuse, refuseMails } from './refusals.ts';
 import { encodeSealed } from './sealed.ts';
 import {
   accessFields,
@@ -26,64 +22,22 @@ import {
   answerInspected,
   flag,
   inspectAnswer,
+  look,
   lookDetails,
   params,
   refuseSecret,
 } from './secrets.ts';
-import {
-  adjustedLocaleOf,
-  encodeIgnored,
-  encodeRemarks,
-  ignored,
-  invalidFields,
-  keyOf,
-  localeAdjusted,
-  proceed,
-  readFields,
-} from './wire.ts';
-
-const notLook = 'Must be 16 random bytes as base64url: 22 characters';
-
-const look = (description: string) =>
-  z
-    .string(notLook)
-    .regex(sixteenBytesForm, notLook)
-    .meta({ description, examples: ['rZ5vTqk0o1l8VYdJ3mXc2A'] })
-    .transform(nonceIn);
+import { encodeIgnored, ignored, keyOf, proceed, readFields } from './wire.ts';
 
 const openingRefuses = [
   ...(['unknown_secret', 'incorrect_passphrase', 'incomplete_link', 'not_sealed'] as const),
   ...(['code_required', 'incorrect_code', 'too_many_attempts'] as const),
 ];
 
-const notCode = 'Must be a text of six digits';
-
-const code = z
-  .string(notCode)
-  .regex(/^[0-9]{6}$/, notCode)
-  .nullish()
-  .meta({
-    description:
-      'The code from the email that `POST /secret/:key/code` sent for this `look`, where the secret asks for one; ignored otherwise.',
-  });
-
-/** A code is bound to a nonce, so it means nothing without one. */
-function codeIn(fields: Pick<z.output<typeof revealBody>, 'look' | 'code'>) {
-  const { look: nonce = null, code: digits = null } = fields;
-  if (digits !== null && nonce === null)
-    throw invalidFields({ field: 'look', message: 'Must be given with a code' });
-  return { look: nonce, code: digits };
-}
-
 export const revealBody = z
   .object({
     ...accessFields,
-    code,
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
-    look: look(
-      'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one a lost answer ' +
-        'may be requested again: three answers in all, within a minute of the first. Absent or null: strictly once.',
-    ).nullish(),
   })
   .meta({ id: 'V2RevealRequest' });
 
@@ -142,8 +96,7 @@ const revealing = definition({
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
     const { clientPrefix, isAbandoned } = exchange;
-    const given = { ...accessIn(fields), ...codeIn(fields) };
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...given };
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...accessIn(fields) };
     return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
@@ -180,75 +133,6 @@ function encodeRevealed(
 
 export const reveal = define(revealing);
 export const guestReveal = forGuests(revealing);
-
-export const codeBody = z
-  .object({
-    look: look(
-      'A nonce that the caller draws for this secret, and opens it with: 16 random bytes as base64url.',
-    ),
-    link_proof: accessFields.link_proof,
-    locale,
-  })
-  .meta({ id: 'V2CodeRequest' });
-
-export const codeAnswer = z
-  .object({
-    success,
-    record: z
-      .object({
-        sent_to: z.string().meta({ description: 'Obfuscated.', examples: ['al*****@e*****.org'] }),
-        until: time.meta({ description: 'When the code ends.' }),
-      })
-      .meta({ id: 'V2CodeRecord' }),
-    details: z.object({ adjusted: localeAdjusted, ignored }),
-  })
-  .meta({ id: 'V2CodeAnswer' });
-
-export const mailCode = define({
-  name: 'v2.mailCode',
-  method: 'POST',
-  path: '/secret/:key/code',
-  access: 'anyone',
-  limit: 'manage',
-  document: {
-    summary: 'Have a code mailed',
-    description:
-      'Where `verify` is true: mails six digits to the address that the creator named. They are good for ten minutes, for a reveal or burn with ' +
-      'the same `look`, and take the place of earlier ones for it. An end-to-end secret takes `link_proof`. Without `locale` the mail is in the ' +
-      'language of `Accept-Language`. The answer does not wait for the mail server.',
-    tag: 'Secrets',
-    params,
-    body: jsonBody(codeBody, true),
-  },
-  answers: {
-    description: 'The mail is being sent.',
-    schema: codeAnswer,
-    refuses: ['unknown_secret', 'incomplete_link', 'not_sealed', 'needs_no_code'],
-  },
-  async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, codeBody, dialect);
-    const { look: nonce, link_proof: linkProof = null, locale: asked } = fields;
-    const wished = exchange.request.headers.get('accept-language');
-    const input = { secretKey: keyOf(exchange), clientPrefix: exchange.clientPrefix, look: nonce, linkProof };
-    return { input, asked, wished, ignored: paths };
-  },
-  async handle(
-    { input, asked, wished, ignored: paths },
-    _caller,
-    { service, mailLocaleOf, locales, defaultLocale },
-  ) {
-    const granted = asked === null ? pickLocale(wished, locales, defaultLocale) : mailLocaleOf(asked);
-    const outcome = await service.mailCode({ ...input, locale: granted });
-    if (outcome.outcome === 'too_many_mails') return refuseMails(outcome);
-    if (outcome.outcome === 'needs_no_code') return refuse('needs_no_code');
-    if (outcome.outcome !== 'queued') return refuseSecret(outcome, input.secretKey);
-    const { sentTo, until } = outcome;
-    const details = encodeRemarks({ adjusted: adjustedLocaleOf(asked, granted), ignored: paths });
-    return ok({ success: true, record: { sent_to: sentTo, until }, details } satisfies z.output<
-      typeof codeAnswer
-    >);
-  },
-});
 
 export const revealDoneBody = z
   .object({ look: look('The nonce that the secret was revealed with.') })
@@ -288,8 +172,6 @@ export const guestRevealDone = forGuests(finishing);
 export const burnUnreadBody = z
   .object({
     ...accessFields,
-    code,
-    look: look('The nonce that the code was asked for with.').nullish(),
     continue: proceed('false only checks: nothing is burned.'),
   })
   .meta({ id: 'V2BurnUnreadRequest' });
@@ -335,8 +217,7 @@ const burning = definition({
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, burnUnreadBody, dialect);
     const { clientPrefix, isAbandoned } = exchange;
-    const given = { ...accessIn(fields), ...codeIn(fields) };
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...given };
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...accessIn(fields) };
     return { input, checkOnly: fields.continue === false, ignored: paths };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {

@@ -1,10 +1,12 @@
 /** API v2: inspecting a secret by its key, which changes nothing (P4); `reveal.ts` consumes it. */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
+import { nonceIn } from '../../core/secrets/look.ts';
 import type {
   Abandoned,
   InspectInput,
   InspectOutcome,
+  RevealInput,
   SecretRefusal,
   SecretView,
   StatusOutcome,
@@ -12,19 +14,23 @@ import type {
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
+import { sixteenBytesForm } from '../../protocol/base64url.ts';
 import { hint } from '../elsewhere.ts';
-import { illFormed, key, sensitiveText } from '../fields.ts';
+import { illFormed, key, locale, sensitiveText, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
-import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
+import { encodeProblem, refuse, refuseAttempts, refuseMails } from './refusals.ts';
 import { proofFields, proofsIn } from './sealed.ts';
 import {
+  adjustedLocaleOf,
   encodeIgnored,
+  encodeRemarks,
   ignored,
   invalidFields,
   keyOf,
+  localeAdjusted,
   parseFields,
   percentDecoded,
   queryText,
@@ -52,19 +58,39 @@ export function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: stri
   return answerFrom(secretTable, 'outcome', refusal, secretKey);
 }
 
+const notLook = 'Must be 16 random bytes as base64url: 22 characters';
+
+export const look = (description: string) =>
+  z
+    .string(notLook)
+    .regex(sixteenBytesForm, notLook)
+    .meta({ description, examples: ['rZ5vTqk0o1l8VYdJ3mXc2A'] })
+    .transform(nonceIn);
+
+const notCode = 'Must be a text of six digits';
+
 /** Fields for opening a secret, or for burning it by its link. */
 export const accessFields = {
   passphrase: sensitiveText({
     description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
   }),
   ...proofFields,
+  look: look(
+    'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one a lost answer of a ' +
+      'reveal may be requested again: three answers in all, within a minute of the first. Absent or null: strictly once.',
+  ).nullish(),
+  code: z
+    .string(notCode)
+    .regex(/^[0-9]{6}$/, notCode)
+    .nullish()
+    .meta({ description: 'Where `verify` is true: the code that was mailed for this `look`. Else ignored.' }),
 };
 
-/** Accepts both proofs or neither, and no passphrase alongside them, since the server must not see it. */
+/** Accepts both proofs or neither, and no passphrase alongside them, since the server must not see it. A code belongs to a nonce. */
 export function accessIn(
   fields: z.output<z.ZodObject<typeof accessFields>>,
-): Pick<InspectInput, 'passphrase' | 'proofs'> {
-  const { passphrase } = fields;
+): Pick<RevealInput, 'passphrase' | 'proofs' | 'look' | 'code'> {
+  const { passphrase, look: nonce = null, code = null } = fields;
   const proofs = proofsIn(fields);
   if (proofs === 'half') {
     const field = fields.proof == null ? 'proof' : 'link_proof';
@@ -72,7 +98,9 @@ export function accessIn(
   }
   if (proofs !== null && passphrase !== null)
     throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
-  return { passphrase, proofs };
+  if (code !== null && nonce === null)
+    throw invalidFields({ field: 'look', message: 'Must be given with a code' });
+  return { passphrase, proofs, look: nonce, code };
 }
 
 export const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
@@ -346,5 +374,57 @@ export const note = define({
     if (found.outcome !== 'found') return refuseSecret(found, input.secretKey);
     const record = { key: input.secretKey, sealed: found.sealed, note: found.note?.expose() ?? null };
     return ok({ success: true, record, details: encodeIgnored(paths) } satisfies z.output<typeof noteAnswer>);
+  },
+});
+
+export const codeBody = z
+  .object({
+    look: look('A nonce that the caller draws for this secret, and opens it with.'),
+    link_proof: proofFields.link_proof,
+    locale,
+  })
+  .meta({ id: 'V2CodeRequest' });
+
+const codeRecord = z.object({ sent_to: z.string().meta({ description: 'Obfuscated.' }), until: time });
+
+export const codeAnswer = z
+  .object({ success, record: codeRecord, details: z.object({ adjusted: localeAdjusted, ignored }) })
+  .meta({ id: 'V2CodeAnswer' });
+
+export const mailCode = define({
+  name: 'v2.mailCode',
+  method: 'POST',
+  path: '/secret/:key/code',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Have a code mailed',
+    description:
+      'Where `verify` is true: mails six digits, good for ten minutes and for a reveal or burn with the same `look`, in place of ' +
+      'earlier ones for it. An end-to-end secret takes `link_proof`. Without `locale`, `Accept-Language` counts.',
+    tag: 'Secrets',
+    params,
+    body: jsonBody(codeBody, true),
+  },
+  answers: {
+    description: 'The mail is being sent. The answer does not wait for the mail server.',
+    schema: codeAnswer,
+    refuses: ['unknown_secret', 'incomplete_link', 'not_sealed', 'needs_no_code'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, codeBody, dialect);
+    const { look: nonce, link_proof: linkProof = null, locale: asked } = fields;
+    const input = { secretKey: keyOf(exchange), look: nonce, linkProof, clientPrefix: exchange.clientPrefix };
+    return { input, asked, accepted: exchange.request.headers.get('accept-language'), paths };
+  },
+  async handle({ input, asked, accepted, paths }, _caller, { service, mailLocaleOf }) {
+    const granted = mailLocaleOf(asked, accepted);
+    const outcome = await service.mailCode({ ...input, locale: granted });
+    if (outcome.outcome === 'too_many_mails') return refuseMails(outcome);
+    if (outcome.outcome === 'needs_no_code') return refuse('needs_no_code');
+    if (outcome.outcome !== 'queued') return refuseSecret(outcome, input.secretKey);
+    const record = { sent_to: outcome.sentTo, until: outcome.until };
+    const details = encodeRemarks({ adjusted: adjustedLocaleOf(asked, granted), ignored: paths });
+    return ok({ success: true, record, details } satisfies z.output<typeof codeAnswer>);
   },
 });

@@ -14,16 +14,8 @@ import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
 import { requestOperations } from './requests.ts';
-import {
-  burnUnread,
-  guestBurnUnread,
-  guestReveal,
-  guestRevealDone,
-  mailCode,
-  reveal,
-  revealDone,
-} from './reveal.ts';
-import { guestInspect, inspect, note, secretStatus, secretStatuses } from './secrets.ts';
+import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import { guestInspect, inspect, mailCode, note, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });

@@ -31,7 +31,10 @@ export interface Core {
     EpochStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
-  readonly codes: CodeRules;
+  readonly limits: SharedLimits;
+  /** Whether secrets may ask for a code from an email, and whether the mail's subject has it. */
+  readonly mayVerify: boolean;
+  readonly codeIsInSubject: boolean;
   readonly mailBrandOf: MailBrandOf;
   readonly mailLocaleOf: MailLocaleOf;
   /** This installation's region; `null` without regions. */
@@ -48,22 +51,12 @@ export interface Core {
   readonly inBackground: InBackground;
 }
 
-/** How secrets may ask for a code from an email. */
-export interface CodeRules {
-  /** `no_mail`: other people use this server, and no mail leaves it. */
-  readonly mode: 'on' | 'off' | 'no_mail';
-  /** Whether the subject of the mail has the code. */
-  readonly isInSubject: boolean;
-  readonly quota: MailQuota;
-}
-
 /** Dependencies of the use cases for requests. */
 export interface RequestCore extends Core {
   /** Who may ask for secrets. */
   readonly mayAsk: 'accounts' | 'anyone' | 'off';
   /** Whether strangers may sign up here. */
   readonly strangersSignUp: boolean;
-  readonly limits: SharedLimits;
 }
 
 /** Dependencies of the use cases for accounts. Their store can neither show nor take a secret. */

@@ -9,16 +9,23 @@
  * For an end-to-end secret, the server compares proofs (`end-to-end.ts`) instead of a passphrase.
  */
 
-import { concat, part, utf8 } from '../../crypto/bytes.ts';
-import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
+import { concat, equalInConstantTime, part, utf8 } from '../../crypto/bytes.ts';
+import {
+  deriveClientToken,
+  deriveCodeTag,
+  deriveLookTag,
+  derivePassphraseSalt,
+} from '../../crypto/derive.ts';
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import { maxPassphraseBytes } from '../../protocol/limits.ts';
+import type { LockCause } from '../../protocol/vocabulary.ts';
 import type { Caller } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretId, type SecretKey, secretIdOf, tagOf } from '../keys.ts';
-import { type AttemptLimits, type AttemptStore, type CountedId, networkBytes } from '../ports/attempts.ts';
+import { type AttemptStore, networkBytes } from '../ports/attempts.ts';
+import type { CodeStore } from '../ports/codes.ts';
 import type { Core } from '../ports/core.ts';
 import { type EpochStore, epochKeyOf } from '../ports/epochs.ts';
 import type { SecretStore } from '../ports/secrets.ts';
@@ -30,14 +37,15 @@ import type {
   AccessRefusal,
   InspectInput,
   NoGuessLeft,
+  RevealInput,
+  SecretRefusal,
   SecretView,
   WrongGuess,
-  WrongPassphrase,
 } from './outcomes.ts';
 
 /** Dependencies of proving access, which creates no secret and changes only the counted guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
-  readonly store: SecretStore & AttemptStore & EpochStore;
+  readonly store: SecretStore & AttemptStore & EpochStore & Pick<CodeStore, 'findCode'>;
 };
 
 /** A live secret found by its link, before anything is proven. */
@@ -82,6 +90,36 @@ export async function proveAccess(deps: AccessCore, input: InspectInput): Promis
   return live === null ? { outcome: 'unknown' } : proveLive(deps, live, input);
 }
 
+/** Works like `proveAccess`, and also takes the code, if the secret asks for one. */
+export async function proveOpening(
+  deps: AccessCore,
+  input: RevealInput,
+): Promise<ProvenSecret | SecretRefusal> {
+  const live = await findLive(deps, input.secretKey);
+  if (live === null) return { outcome: 'unknown' };
+  const refusal = live.stored.verify
+    ? (checkLink(deps, live, input.proofs?.linkProof ?? null) ?? (await checkCode(deps, live, input)))
+    : null;
+  return refusal ?? proveLive(deps, live, input);
+}
+
+/** Returns `null` if the code is right. */
+async function checkCode(
+  deps: AccessCore,
+  live: LiveSecret,
+  { look = null, code = null, clientPrefix }: RevealInput,
+): Promise<SecretRefusal | null> {
+  const { secretKey, stored } = live;
+  if (look === null || code === null) return { outcome: 'code_required' };
+  const expected = await deps.store.findCode(stored.secretId, deriveLookTag(look, stored.secretId));
+  // There is nothing to guess.
+  if (expected === null) return { outcome: 'code_required' };
+  const tag = deriveCodeTag(secretKey, look, code);
+  const compare = async () => (equalInConstantTime(tag, expected) ? 'right' : null);
+  const guess = await countGuess(deps, live, 'code', clientPrefix, compare);
+  return guess === 'right' ? null : guess;
+}
+
 /** Returns the secret under the outer layer; throws if that layer does not open. */
 export function unwrappedIn(deps: AccessCore, tag: string, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
@@ -101,7 +139,7 @@ export function checkLink(
   deps: Pick<AccessCore, 'events'>,
   { stored, unwrapped, secretKey, tag }: LiveSecret,
   linkProof: Uint8Array | null,
-): Extract<AccessRefusal, { outcome: 'incomplete_link' | 'not_sealed' }> | null {
+): { readonly outcome: 'incomplete_link' } | { readonly outcome: 'not_sealed' } | null {
   if (!stored.sealed) return linkProof === null ? null : { outcome: 'not_sealed' };
   const hashes = openProofs(unwrapped, secretKey);
   if (hashes === null) throw damaged(deps.events, tag, 'its proofs do not match its id');
@@ -120,7 +158,7 @@ export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInpu
 }
 
 /** Text that cannot be a passphrase is rejected without using up a guess; rejecting it costs nothing and reveals nothing. */
-const impossibleGuess: WrongPassphrase = {
+const impossibleGuess: WrongGuess<'passphrase_wrong'> = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
   moreAfterSeconds: 0,
@@ -147,52 +185,38 @@ const provenWith = (live: LiveSecret, keys: ProvenKeys | null): ProvenSecret | n
   keys && { ...live, outcome: 'proven', keys };
 
 /** Derives a client's token. Its network is the /48 of an IPv6 prefix, or the IPv4 prefix itself. */
-function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: string): Uint8Array {
+export function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: string): Uint8Array {
   const network = clientPrefix.split(':', 3).join(':');
   const halfOf = (text: string) => part(deriveClientToken(root, secretId, text), 0, networkBytes);
   return concat(halfOf(`network ${network}`), halfOf(clientPrefix));
 }
 
-/** Counts something that this client does with a secret. */
-export function reserveFor(
-  { store, ring }: AccessCore,
-  secretId: SecretId,
-  clientPrefix: string,
-  countedId: CountedId,
-  limits: AttemptLimits,
-) {
-  return store.reserve(countedId, clientTokenOf(ring.current.key, secretId, clientPrefix), limits);
-}
-
 /** @param compute returns `null` for a wrong guess; called only after the guess is counted */
-export async function countGuess<Right, By extends keyof typeof guesses>(
-  deps: AccessCore,
+export async function countGuess<Right, By extends LockCause>(
+  { store, ring, events }: AccessCore,
   { stored: { secretId }, tag }: LiveSecret,
   by: By,
   clientPrefix: string,
   compute: () => Promise<Right | null>,
-): Promise<
-  Right | NoGuessLeft<(typeof guesses)[By]['exhausted']> | WrongGuess<(typeof guesses)[By]['wrong']>
-> {
-  const { store, events } = deps;
-  const { idOf, limits, wrong, exhausted, event } = guesses[by];
-  const countedId = idOf(secretId);
-  const reservation = await reserveFor(deps, secretId, clientPrefix, countedId, limits);
+): Promise<Right | NoGuessLeft<(typeof guesses)[By]['none']> | WrongGuess<`${By}_wrong`>> {
+  const { idOf, limits, none } = guesses[by];
+  const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
+  const reservation = await store.reserve(idOf(secretId), client, limits);
   if (reservation.outcome === 'exhausted') {
     events({ event: 'attempts_exhausted', tag });
-    return { ...reservation, outcome: exhausted };
+    return { ...reservation, outcome: none };
   }
   const right = await compute().catch(async (fault: unknown) => {
     // Nothing was computed (the queue was full), so this does not count as a guess.
-    await store.refund(countedId, reservation.attempt);
+    await store.refund(idOf(secretId), reservation.attempt);
     throw fault;
   });
   if (right === null) {
-    events({ event, tag });
+    events({ event: `${by}_refused`, tag });
     const { left, moreAfterSeconds, needsCreator } = reservation;
-    return { outcome: wrong, attemptsLeft: left, moreAfterSeconds, needsCreator };
+    return { outcome: `${by}_wrong` as const, attemptsLeft: left, moreAfterSeconds, needsCreator };
   }
-  await store.refund(countedId, reservation.attempt);
+  await store.refund(idOf(secretId), reservation.attempt);
   return right;
 }
 

@@ -1,5 +1,5 @@
 /** Limits on guesses (P14), and locks; `access.ts` counts and computes the guesses. */
-import type { LockCause } from '../../protocol/vocabulary.ts';
+import { type LockCause, lockCauses } from '../../protocol/vocabulary.ts';
 import type { SecretId } from '../keys.ts';
 import {
   type AttemptLimits,
@@ -34,57 +34,30 @@ export const codeMailLimits: AttemptLimits = {
   perLife: Number.POSITIVE_INFINITY,
 };
 
-/** What may be guessed. */
+/** What may be guessed, and how a refusal without a guess is called. */
 export const guesses = {
-  passphrase: {
-    limits: attemptLimits,
-    idOf: (id: SecretId): CountedId => id,
-    wrong: 'passphrase_wrong',
-    exhausted: 'attempts_exhausted',
-    event: 'passphrase_refused',
-  },
-  code: {
-    limits: codeLimits,
-    idOf: (id: SecretId) => countedId(id, 'wrongCodes'),
-    wrong: 'code_wrong',
-    exhausted: 'codes_exhausted',
-    event: 'code_refused',
-  },
+  passphrase: { limits: attemptLimits, idOf: (id: SecretId): CountedId => id, none: 'attempts_exhausted' },
+  code: { limits: codeLimits, idOf: (id: SecretId) => countedId(id, 'wrongCodes'), none: 'codes_exhausted' },
 } as const;
 
-export interface NamedLock extends Lock {
-  readonly by: LockCause;
-}
-
+export type NamedLock = Lock & { readonly by: LockCause };
 export type Locks = ReadonlyMap<ReceiptRecord, NamedLock>;
 
-/** Finds the locks on unread secrets. Of two on one secret, the one on codes counts: without a code no passphrase is tried. */
+/** Finds the locks on unread secrets; of two on one, that on codes, because without a code no passphrase is tried. */
 export async function locksOf(
   store: Pick<AttemptStore, 'findLocks'> & Pick<SecretStore, 'now'>,
   records: readonly ReceiptRecord[],
 ): Promise<Locks> {
   const now = store.now();
-  const waiting = records.filter((each) => isWaiting(each, now));
   const found = new Map<ReceiptRecord, NamedLock>();
-  const find = async (by: LockCause, guarded: readonly ReceiptRecord[]) => {
-    if (guarded.length === 0) return;
-    const { idOf, limits } = guesses[by];
-    const locks = await store.findLocks(
-      guarded.map(({ secretId }) => idOf(secretId)),
-      limits,
-    );
-    for (const [n, each] of guarded.entries()) {
-      const lock = locks[n];
-      if (lock) found.set(each, { ...lock, by });
-    }
-  };
-  await find(
-    'passphrase',
-    waiting.filter((each) => each.hasPassphrase),
-  );
-  await find(
-    'code',
-    waiting.filter((each) => each.verify),
-  );
+  for (const by of lockCauses) {
+    const isGuarded = (each: ReceiptRecord) => (by === 'code' ? each.verify : each.hasPassphrase);
+    const guarded = records.filter((each) => isGuarded(each) && isWaiting(each, now));
+    if (guarded.length === 0) continue;
+    const ids = guarded.map(({ secretId }) => guesses[by].idOf(secretId));
+    const locks = await store.findLocks(ids, guesses[by].limits);
+    for (const [n, lock] of locks.entries())
+      if (lock !== null && guarded[n] !== undefined) found.set(guarded[n], { ...lock, by });
+  }
   return found;
 }

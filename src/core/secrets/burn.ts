@@ -13,8 +13,7 @@ import type { BurnedBatch } from '../ports/claims.ts';
 import type { Core } from '../ports/core.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { SecretStore } from '../ports/secrets.ts';
-import { proveAccess } from './access.ts';
-import { type OpenCore, proveOpening } from './codes.ts';
+import { type AccessCore, proveAccess, proveOpening } from './access.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, findReceipt, type ManagedReceipt, viewOf } from './receipts.ts';
 
@@ -48,7 +47,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
 }
 
 /** Dependencies of a burn by link, which neither creates nor opens secrets. */
-type BurnUnreadCore = OpenCore & NoticeCore;
+type BurnUnreadCore = AccessCore & NoticeCore;
 
 /** Burns the secret that a reveal of the same input would open, with the same refusals, work and counting of guesses (P14, P17). */
 export async function burnByRecipient(

@@ -1,66 +1,25 @@
 /**
- * Codes: six digits that go to the mailbox which the creator named, so that link and mailbox are both needed. The order is proof of the link →
- * code → passphrase or proof → claim: who lacks the mailbox can neither guess the passphrase nor use up its tries.
- *
- * A code is bound to its opener's nonce, and a wrong one is counted before it is compared (P14). Nothing marks a code as used: the claim ends
- * what it opens, and a claim that failed can be tried again. Code and address are in no store, event or error (P9, P18).
+ * Codes: six digits mailed to the address that the creator named, so that opening takes link and mailbox. Proof of the link → code → passphrase
+ * or proof → claim: who lacks the mailbox can neither guess the passphrase nor use up its tries. A wrong code is counted before it is compared
+ * (P14). Nothing marks a code as used: the claim ends what it opens. Code and address are in no store, event or error (P9, P18).
  */
-import { equalInConstantTime } from '../../crypto/bytes.ts';
-import { deriveCodeTag, deriveLookTag } from '../../crypto/derive.ts';
+import { concat, utf8 } from '../../crypto/bytes.ts';
+import { deriveCodeTag, deriveLookTag, deriveMailboxKey, hashProof } from '../../crypto/derive.ts';
 import { openCodeAddress } from '../../crypto/envelope.ts';
 import { randomText } from '../../crypto/random.ts';
+import { toBase64Url } from '../../protocol/base64url.ts';
 import { allDigits } from '../../protocol/drawing.ts';
-import type { Account } from '../account.ts';
+import type { AccountId } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import { countedId } from '../ports/attempts.ts';
-import { type CodeStore, codeSeconds } from '../ports/codes.ts';
+import { codeSeconds } from '../ports/codes.ts';
 import type { Core } from '../ports/core.ts';
+import type { LimitCount } from '../ports/limits.ts';
 import { Sensitive } from '../sensitive.ts';
-import {
-  type AccessCore,
-  checkLink,
-  countGuess,
-  damaged,
-  findLive,
-  type LiveSecret,
-  type ProvenSecret,
-  proveLive,
-  reserveFor,
-} from './access.ts';
+import { checkLink, clientTokenOf, damaged, findLive, type LiveSecret } from './access.ts';
 import { codeMailLimits } from './attempts.ts';
-import type { CodeInput, CodeOutcome, OpenInput, SecretRefusal, TooManyMails } from './outcomes.ts';
-
-export type OpenCore = AccessCore & { readonly store: Pick<CodeStore, 'findCode'> };
-
-const codeLength = 6;
-
-/** Works like `proveAccess`, and also takes the code, if the secret asks for one. */
-export async function proveOpening(deps: OpenCore, input: OpenInput): Promise<ProvenSecret | SecretRefusal> {
-  const live = await findLive(deps, input.secretKey);
-  if (live === null) return { outcome: 'unknown' };
-  const refusal = live.stored.verify
-    ? (checkLink(deps, live, input.proofs?.linkProof ?? null) ?? (await checkCode(deps, live, input)))
-    : null;
-  return refusal ?? proveLive(deps, live, input);
-}
-
-/** Returns `null` if the code is right. */
-async function checkCode(
-  deps: OpenCore,
-  live: LiveSecret,
-  { look = null, code = null, clientPrefix }: OpenInput,
-): Promise<SecretRefusal | null> {
-  const { secretKey, stored } = live;
-  if (look === null || code === null) return { outcome: 'code_required' };
-  const expected = await deps.store.findCode(stored.secretId, deriveLookTag(look, stored.secretId));
-  // There is nothing to guess.
-  if (expected === null) return { outcome: 'code_required' };
-  const tag = deriveCodeTag(secretKey, look, code);
-  const compare = async () => (equalInConstantTime(tag, expected) ? 'right' : null);
-  const guess = await countGuess(deps, live, 'code', clientPrefix, compare);
-  return guess === 'right' ? null : guess;
-}
+import type { CodeInput, CodeOutcome } from './outcomes.ts';
 
 /** Stores a code, then mails it in the background. It takes the place of an earlier one with this nonce. */
 export async function mailCode(deps: Core, input: CodeInput): Promise<CodeOutcome> {
@@ -68,65 +27,58 @@ export async function mailCode(deps: Core, input: CodeInput): Promise<CodeOutcom
   if (live === null) return { outcome: 'unknown' };
   const refusal = checkLink(deps, live, input.linkProof);
   if (refusal !== null) return refusal;
-  const { stored, unwrapped, secretKey } = live;
-  const { verify, secretId, owner, expiresAt } = stored;
+  const { secretKey, unwrapped, tag } = live;
+  const { secretId, verify, owner, shareDomain, expiresAt } = live.stored;
   if (!verify) return { outcome: 'needs_no_code' };
   const address = openCodeAddress(unwrapped, secretKey);
-  if (address === null) throw damaged(deps.events, live.tag, 'its address for codes does not match its id');
+  if (address === null) throw damaged(deps.events, tag, 'its address for codes does not match its id');
   const sender = owner === null ? null : await deps.store.findAccountById(owner);
   // An account's secrets go with it.
   if (sender === null) return { outcome: 'unknown' };
-  const to = new Sensitive(new TextDecoder().decode(address));
-  const tooMany = await countMail(deps, live, input.clientPrefix, sender, to);
-  if (tooMany !== null) return tooMany;
-  const code = randomText(allDigits, codeLength, deps.random);
+  const to = new TextDecoder().decode(address);
+  const retryAfterSeconds = await countMail(deps, live, input.clientPrefix, countsOf(deps, sender.id, to));
+  if (retryAfterSeconds > 0) return { outcome: 'too_many_mails', retryAfterSeconds };
+  const code = randomText(allDigits, 6, deps.random);
   const codeTag = deriveCodeTag(secretKey, input.look, code);
   const at = await deps.store.putCode(secretId, { lookTag: deriveLookTag(input.look, secretId), codeTag });
-  if (at === null) {
-    await deps.codes.quota.refund(sender.id, to);
-    return { outcome: 'unknown' };
-  }
+  if (at === null) return { outcome: 'unknown' };
   deps.inBackground(async () => {
-    const state = await handOver(deps, live, { sender, to, code: new Sensitive(code), locale: input.locale });
+    const { state } = await deps.mailer.sendAccountMail({
+      ...{ kind: 'code', to: new Sensitive(to), from: new Sensitive(sender.username), locale: input.locale },
+      ...{ code: new Sensitive(code), isInSubject: deps.codeIsInSubject },
+      senderName: await senderNameOf(deps.store, sender, shareDomain),
+      brand: await deps.mailBrandOf(shareDomain),
+    });
+    deps.events({ event: 'account_mail_ended', kind: 'code', state });
     await deps.store.setCodeState(secretId, codeTag, state);
   });
-  return { outcome: 'queued', sentTo: obfuscate(to.expose()), until: Math.min(at + codeSeconds, expiresAt) };
+  return { outcome: 'queued', sentTo: obfuscate(to), until: Math.min(at + codeSeconds, expiresAt) };
 }
 
-/** Counts apart from the mails with links, and from the limits on requests, so that none of them uses up another. */
+const aDay = (limit: number) => ({ limit, windowSeconds: 86_400, burst: limit });
+
+/** Codes to a mailbox, for one account's secrets and for all. Apart from mails with links, so that neither uses up the other (P21). */
+function countsOf({ ring }: Core, owner: AccountId, address: string): readonly LimitCount[] {
+  const keyed = concat(deriveMailboxKey(ring.current.key), utf8(address.toLowerCase()));
+  const mailbox = toBase64Url(hashProof(keyed));
+  return [
+    { name: 'code.account', rule: aDay(10), client: `${owner} ${mailbox}` },
+    { name: 'code.mailbox', rule: aDay(40), client: mailbox },
+  ];
+}
+
+/** Counts a mail against every limit or none. Returns the seconds to wait, or 0. */
 async function countMail(
-  deps: Core,
+  { store, limits, ring }: Core,
   { stored: { secretId } }: LiveSecret,
   clientPrefix: string,
-  sender: Account,
-  to: Sensitive<string>,
-): Promise<TooManyMails | null> {
-  const { quota } = deps.codes;
-  const taken = await quota.take(sender.id, to);
-  if (taken.outcome === 'too_many') return { ...taken, outcome: 'too_many_mails' };
-  const mailed = countedId(secretId, 'mailedCodes');
-  const counted = await reserveFor(deps, secretId, clientPrefix, mailed, codeMailLimits);
-  if (counted.outcome === 'reserved') return null;
-  await quota.refund(sender.id, to);
-  return { outcome: 'too_many_mails', retryAfterSeconds: counted.retryAfterSeconds };
-}
-
-interface Handing {
-  readonly sender: Account;
-  readonly to: Sensitive<string>;
-  readonly code: Sensitive<string>;
-  readonly locale: string;
-}
-
-async function handOver(deps: Core, { stored: { shareDomain } }: LiveSecret, { sender, ...mail }: Handing) {
-  const { state } = await deps.mailer.sendAccountMail({
-    ...mail,
-    kind: 'code',
-    from: new Sensitive(sender.username),
-    senderName: await senderNameOf(deps.store, sender, shareDomain),
-    brand: await deps.mailBrandOf(shareDomain),
-    isInSubject: deps.codes.isInSubject,
-  });
-  deps.events({ event: 'account_mail_ended', kind: 'code', state });
-  return state;
+  counts: readonly LimitCount[],
+): Promise<number> {
+  const waitMs = Math.max(...(await limits.take(counts)));
+  if (waitMs > 0) return Math.ceil(waitMs / 1_000);
+  const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
+  const mailed = await store.reserve(countedId(secretId, 'mailedCodes'), client, codeMailLimits);
+  if (mailed.outcome === 'reserved') return 0;
+  await limits.refund(counts);
+  return mailed.retryAfterSeconds;
 }

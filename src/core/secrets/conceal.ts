@@ -165,11 +165,11 @@ function checkNotify({ input: { notify }, caller }: Creation): Refusal | null {
 }
 
 /** @param parsed the address for codes, or `null` if it is not deliverable */
-function checkVerify({ codes }: Core, { input, caller }: Creation, parsed: string | null): Refusal | null {
+function checkVerify(deps: Core, { input, caller }: Creation, parsed: string | null): Refusal | null {
   if (textOf(input.verify) === '') return null;
   // Somebody must be able to lift a lock.
   if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
-  if (codes.mode !== 'on') return { outcome: 'verify_refused', why: codes.mode };
+  if (!deps.mayVerify) return { outcome: 'verify_refused', why: 'off' };
   return parsed === null ? { outcome: 'verify_refused', why: 'undeliverable' } : null;
 }
 

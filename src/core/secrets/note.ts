@@ -3,12 +3,11 @@
  * changes and counts nothing (P4).
  */
 import { utf8 } from '../../crypto/bytes.ts';
-import { hasNote, openNote, openProofs } from '../../crypto/envelope.ts';
+import { hasNote, openNote } from '../../crypto/envelope.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { flawOfNote, maxNoteCharacters, tidyNote } from '../../protocol/note.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type AccessCore, damaged, findLive, type LiveSecret } from './access.ts';
-import { isProofOf } from './end-to-end.ts';
+import { type AccessCore, checkLink, findLive, type LiveSecret } from './access.ts';
 import type { CreationOptions, CreationOutcome, NoteInput, NoteOutcome } from './outcomes.ts';
 
 type Noted = Pick<CreationOptions, 'note'>;
@@ -33,16 +32,12 @@ export async function readNote(deps: AccessCore, input: NoteInput): Promise<Note
   return live === null ? { outcome: 'unknown' } : noteOf(deps, live, input.linkProof);
 }
 
-export function noteOf(
-  deps: AccessCore,
-  { unwrapped, secretKey, stored: { sealed }, tag }: LiveSecret,
-  linkProof: NoteInput['linkProof'],
-): NoteOutcome {
-  const hashes = sealed ? openProofs(unwrapped, secretKey) : null;
-  if (sealed && hashes === null) throw damaged(deps.events, tag, 'its proofs do not match its id');
-  if (hashes === null && linkProof !== null) return { outcome: 'not_sealed' };
-  if (hashes !== null && !isProofOf(linkProof ?? new Uint8Array(0), hashes.linkHash))
-    return { outcome: 'incomplete_link', hasNote: hasNote(unwrapped) };
+export function noteOf(deps: AccessCore, live: LiveSecret, linkProof: NoteInput['linkProof']): NoteOutcome {
+  const { unwrapped, secretKey } = live;
+  const { sealed } = live.stored;
+  const refusal = checkLink(deps, live, linkProof);
+  if (refusal?.outcome === 'incomplete_link') return { ...refusal, hasNote: hasNote(unwrapped) };
+  if (refusal !== null) return refusal;
   const kept = openNote(unwrapped, secretKey, sealed);
   const note = kept && (sealed ? toBase64Url(kept) : new TextDecoder().decode(kept));
   return { outcome: 'found', sealed, note: note === null ? null : new Sensitive(note) };

@@ -98,8 +98,8 @@ export type CreationOutcome =
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   | RecipientRefusal
-  /** `off`, `no_mail`: as in `CodeRules`. Without an account: `recipient_needs_account`. */
-  | { readonly outcome: 'verify_refused'; readonly why: 'off' | 'no_mail' | 'undeliverable' }
+  /** Without an account: `recipient_needs_account`. */
+  | { readonly outcome: 'verify_refused'; readonly why: 'off' | 'undeliverable' }
   | { readonly outcome: 'account_required' }
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
@@ -171,8 +171,7 @@ export interface InspectInput {
   readonly clientPrefix: string;
 }
 
-/** What consumes a secret by its link. */
-export interface OpenInput extends InspectInput {
+export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
   /** The opener's nonce for codes and the second look, 16 bytes drawn for this secret. If absent or `null`, it opens strictly once. */
   readonly look?: Uint8Array | null;
@@ -180,28 +179,16 @@ export interface OpenInput extends InspectInput {
   readonly code?: string | null;
 }
 
-export type RevealInput = OpenInput;
-
-export interface CodeInput extends Pick<InspectInput, 'secretKey' | 'clientPrefix'> {
-  /** The opener's nonce, which the code is bound to. */
+export interface CodeInput extends NoteInput, Pick<InspectInput, 'clientPrefix'> {
   readonly look: Uint8Array;
-  /** Of an end-to-end secret; `null` for any other. */
-  readonly linkProof: Uint8Array | null;
-  /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */
+  /** The mail's language, a BCP 47 tag that is offered. */
   readonly locale: string;
 }
 
 export type CodeOutcome =
-  /** The code is stored, and its mail is being handed over; the receipt will show the result. */
-  | {
-      readonly outcome: 'queued';
-      /** Obfuscated. */
-      readonly sentTo: string;
-      /** When the code ends. */
-      readonly until: UnixSeconds;
-    }
+  /** The code is stored, and its mail is being handed over. The address is obfuscated. */
+  | { readonly outcome: 'queued'; readonly sentTo: string; readonly until: UnixSeconds }
   | Extract<AccessRefusal, { outcome: 'unknown' | 'incomplete_link' | 'not_sealed' }>
-  /** The secret asks for none. */
   | { readonly outcome: 'needs_no_code' }
   | TooManyMails;
 
@@ -378,7 +365,7 @@ export type BurnOutcome =
   | { readonly outcome: 'unknown' };
 
 /** A burn by the link. */
-export type BurnUnreadInput = OpenInput;
+export type BurnUnreadInput = RevealInput;
 
 /** The same refusals as for a reveal. None changes anything. */
 export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;

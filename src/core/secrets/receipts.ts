@@ -329,17 +329,8 @@ async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Prom
 }
 
 interface OpenedFields
-  extends Pick<
-    ReceiptView,
-    | 'custid'
-    | 'metadataKey'
-    | 'secretKey'
-    | 'secretShortkey'
-    | 'recipient'
-    | 'longestTtlSeconds'
-    | 'memo'
-    | 'codes'
-  > {
+  extends Pick<ReceiptView, 'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'>,
+    Pick<ReceiptView, 'longestTtlSeconds' | 'memo' | 'codes'> {
   /** @see Delivery.reply */
   readonly reply: string | null;
 }

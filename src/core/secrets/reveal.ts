@@ -12,8 +12,14 @@ import type { Caller } from '../account.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type AccessCore, findLive, type ProvenSecret, proveLive, secretViewOf } from './access.ts';
-import { type OpenCore, proveOpening } from './codes.ts';
+import {
+  type AccessCore,
+  findLive,
+  type ProvenSecret,
+  proveLive,
+  proveOpening,
+  secretViewOf,
+} from './access.ts';
 import { lookFor, proveLook } from './look.ts';
 import type {
   InspectInput,
@@ -24,7 +30,7 @@ import type {
 } from './outcomes.ts';
 
 /** Dependencies of a reveal, which neither creates a secret nor lists an account's. */
-type RevealCore = OpenCore & NoticeCore & Pick<Core, 'random'>;
+type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const { look: nonce = null } = input;
