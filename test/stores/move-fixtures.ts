@@ -1,6 +1,7 @@
 /** Stores to move between, a store with something of everything in it, and what a store holds as a move sees it. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { countedId } from '../../src/core/ports/attempts.ts';
 import type { CreationId } from '../../src/core/secret.ts';
 import { type MoveOptions, type MoveSource, type MoveTarget, moveStore } from '../../src/store/move/move.ts';
 import { keyOf, type MovedRow, movedTables } from '../../src/store/move/tables.ts';
@@ -123,6 +124,10 @@ export async function fill(store: Store): Promise<void> {
       addressBox: new Uint8Array(randomBytes(90)),
     });
     await store.markViewed(record.receiptId);
+    const [lookTag, codeTag] = [new Uint8Array(randomBytes(16)), new Uint8Array(randomBytes(16))];
+    await store.putCode(record.secretId, { lookTag, codeTag });
+    await store.setCodeState(record.secretId, codeTag, 'accepted');
+    await store.reserve(countedId(record.secretId, 'wrongCodes'), new Uint8Array(randomBytes(16)), limits);
   }
   const [waiting, received, burned, rejected] = [
     await putNew(store),

@@ -124,6 +124,8 @@ describe('a store that has reached its limit', () => {
     for (const [n, record] of stored.entries()) {
       const secret = await found(store, record.secretId);
       expect(secret.sealedSecret).toEqual(record.sealedSecret);
+      const code = { lookTag: new Uint8Array(16), codeTag: new Uint8Array(16) };
+      if (n < 5) expect(await store.putCode(record.secretId, code)).toBe(store.now());
       if (n % 2 === 0) expect(await store.claim(secret, clientStays)).toBe('won');
       else expect(await store.burn(record.receiptId, clientStays)).not.toBeNull();
     }

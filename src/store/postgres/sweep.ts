@@ -29,7 +29,7 @@ const sweepRecords = decision(`
   removed AS (
     DELETE FROM mayfly_store.records r USING due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING r.secret_id),
-  forgotten AS (DELETE FROM mayfly_store.codes c USING removed WHERE c.secret_id = removed.secret_id)
+  forgotten AS (DELETE FROM mayfly_store.codes WHERE secret_id = ANY (ARRAY(SELECT secret_id FROM removed)))
   SELECT count(*) AS touched FROM due`);
 
 const sweepLooks = decision(`

@@ -4,6 +4,7 @@ import { openEngine } from '../../../src/store/postgres/engine.ts';
 import { statement } from '../../../src/store/postgres/statement.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newClient } from '../conformance/attempt-fixtures.ts';
 import { clientStays, createSettableClock, found, newRecord } from '../conformance/check.ts';
 
 setDefaultTimeout(60_000);
@@ -84,6 +85,8 @@ describe('a sweep', () => {
     INSERT INTO requests (request_id, owner_hash, ask_hash, terms, places, created_at, until, answer_ttl, notify, share_domain, updated_at)
     SELECT sha256(n::text::bytea), '', '', '', 1, ${now}, ${now} + 1000, 1000, 0, '', ${now} FROM generate_series(1, ${count}) n`;
 
+  const codes = `
+    INSERT INTO codes SELECT sha256(n::text::bytea), sha256(n::text::bytea), n, '', 'queued' FROM generate_series(1, ${count}) n`;
   /** The steps in which a sweep looks for what is due in `table`. */
   const looksIn = (table: string) =>
     plansSoFar()
@@ -110,5 +113,38 @@ describe('a sweep', () => {
       const conditions = looksIn(table).flatMap((node) => node['Index Cond'] ?? []);
       expect(conditions).toEqual([expect.stringContaining(`(${column} <= `)]);
     }
+  });
+
+  it('deletes codes with their record, and neither it nor any other statement reads them from end to end', async () => {
+    const clock = createSettableClock();
+    const options = { url: server.url, clock, durability: 'single', allowsUnsafe: true } as const;
+    const before = plansSoFar().length;
+    {
+      await using store = await openPostgresStore(options);
+      await server.ask(codes);
+      const [record, ended] = [newRecord(store.now()), newRecord(store.now())];
+      const [lookTag, codeTag] = [newClient(), newClient()];
+      for (const each of [record, ended]) {
+        await store.put(each);
+        await store.putCode(each.secretId, { lookTag, codeTag });
+        await store.findCode(each.secretId, lookTag);
+        await store.setCodeState(each.secretId, codeTag, 'accepted');
+        await store.listCodes(each.secretId);
+      }
+      await server.ask(
+        'UPDATE records SET expires_at = 1, receipt_expires_at = 2, sweep_at = 1 WHERE secret_id = $1',
+        [ended.secretId],
+      );
+      await store.sweep(500);
+      expect(await store.listCodes(ended.secretId)).toEqual([]);
+      expect(await store.listCodes(record.secretId)).toHaveLength(1);
+    }
+    const plans = plansSoFar().slice(before);
+    const reads = plans
+      .flatMap((plan) => nodesOf(plan.Plan as PlanNode))
+      .filter((node) => node['Relation Name'] === 'codes' && String(node['Node Type']).includes('Scan'))
+      .map((node) => node['Node Type']);
+    expect(reads.length).toBeGreaterThanOrEqual(8);
+    expect(reads.filter((type) => type === 'Seq Scan')).toEqual([]);
   });
 });
