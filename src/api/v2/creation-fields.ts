@@ -1,6 +1,5 @@
 /** API v2: the fields of conceal and generate, and their content: a value, or a secret sealed by the client. */
 import { z } from 'zod';
-import type { CreationOptions } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
   charset,
@@ -72,19 +71,16 @@ const creationFields = {
       'receipt, and gone with the secret. White space is joined and direction characters are dropped. Empty or null: none.',
     examples: ['For Ana: the Wi-Fi of ward 4'],
   }),
+  verify: sensitiveText({
+    description:
+      'An e-mail address. Opening the secret then takes a code that is mailed there when its opener asks for it. Needs an account, cannot be ' +
+      'changed later, and no answer repeats it. Check that the answer has `verify: true`: an earlier version ignores the field.',
+  }),
 };
 
-const verify = sensitiveText({
-  description:
-    'An e-mail address. Opening the secret then takes a code that is mailed there when its opener asks for it. Needs an account, cannot be ' +
-    'changed later, and no answer repeats it. Check that the answer has `verify: true`: an earlier version ignores the field. Empty or null: none.',
-});
+export type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
 
-export type CreationFields = z.output<z.ZodObject<typeof creationFields>> & Pick<CreationOptions, 'verify'>;
-
-export const concealFields = z
-  .object({ secret: value, ...creationFields, verify })
-  .meta({ id: 'V2ConcealFields' });
+export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'V2ConcealFields' });
 
 export const generateFields = z
   .object({
@@ -110,7 +106,7 @@ export const concealSealedFields = z
     share_domain: creationFields.share_domain,
     notify: creationFields.notify,
     memo: creationFields.memo,
-    verify,
+    verify: creationFields.verify,
   })
   .meta({ id: 'V2ConcealSealedFields' });
 
@@ -122,7 +118,6 @@ const sealedForm = z.object({
   sealed: sealedFields,
   secret: sensitiveText({ description: '' }),
   ...creationFields,
-  verify,
 });
 
 /** Either nested under `secret`, as existing clients send it, or flat. */

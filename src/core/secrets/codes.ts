@@ -62,7 +62,7 @@ function countsOf({ ring }: Core, owner: AccountId, address: string): readonly L
   const keyed = concat(deriveMailboxKey(ring.current.key), utf8(address.toLowerCase()));
   const mailbox = toBase64Url(hashProof(keyed));
   return [
-    { name: 'code.account', rule: aDay(10), client: `${owner} ${mailbox}` },
+    { name: 'code.account', rule: aDay(20), client: `${owner} ${mailbox}` },
     { name: 'code.mailbox', rule: aDay(40), client: mailbox },
   ];
 }
