@@ -209,12 +209,20 @@ describe('the path of an end-to-end link', () => {
   it('P9: shows nothing, mails nothing and uses nothing up', async () => {
     const sealed = clientSecret();
     const calls: string[] = [];
-    const { bench, ask } = await createScene(noting(calls), { sealed: sealed.input() });
+    const { bench, ask, open } = await createScene(noting(calls), { sealed: sealed.input() });
     for (let n = 0; n < 30; n += 1)
       for (const linkProof of [null, sealed.proofs.proof])
         expect(await ask(newLook(), home, { linkProof })).toBe('incomplete_link');
     expect([calls, bench.accountMails]).toEqual([[], []]);
-    expect(await ask(newLook(), home, { linkProof: sealed.proofs.linkProof })).toBe('queued');
+    const look = newLook();
+    expect(await ask(look, home, { linkProof: sealed.proofs.linkProof })).toBe('queued');
+    const code = bench.codeMailed();
+    calls.length = 0;
+    for (const proofs of [null, { ...sealed.proofs, linkProof: sealed.proofs.proof }])
+      for (const given of [code, wrongOf(code)])
+        expect(await open(look, given, { proofs })).toBe('incomplete_link');
+    expect(calls).toEqual([]);
+    expect(await open(look, code, { proofs: sealed.proofs })).toBe('revealed');
   });
 });
 
@@ -236,6 +244,17 @@ describe('a stranger with the link', () => {
     expect((await receipt()).locked).toBeNull();
     const look = newLook();
     expect(await open(look, await codeFor(look))).toBe('revealed');
+  });
+
+  it('P14: who used up the mails of a network is no trouble for long: the creator allows more', async () => {
+    const { bench, caller, metadataKey, ask, codeFor } = await createScene();
+    for (let n = 0; n < 3; n += 1) await codeFor(newLook());
+    expect(await ask(newLook())).toBe('too_many_mails');
+    const change = { ...asOwner(metadataKey), memo: undefined, ttlSeconds: null };
+    await bench.service.change({ ...change, allowsMore: true }, caller);
+    expect(await ask(newLook())).toBe('too_many_mails');
+    await bench.service.change({ ...change, allowsCodes: true }, caller);
+    expect(await ask(newLook())).toBe('queued');
   });
 
   it('P14: gets 100 wrong codes in all, and locks nobody out for good: the creator allows more', async () => {
