@@ -241,14 +241,15 @@ function withSender(found: string, mailFrom: string): Finding {
 }
 
 async function examineMail(
-  { smtpServer, mailFrom, dataDir, serverFaults }: Settings,
+  { smtpServer, mailFrom, dataDir, serverFaults, verify, baseUrl }: Settings,
   deps: DoctorDeps,
   recipient: Sensitive<string> | null,
 ): Promise<readonly Finding[]> {
   const wrong = serverFaults.find(({ setting }) => setting === 'smtpServer');
   if (wrong !== undefined) return [fault('mail', wrong.sentence)];
   if (smtpServer === null) {
-    const kept = `saved as files in ${dataDir}/outbox, which contain live links: set MAYFLY_SMTP_URL to send mail`;
+    const codes = verify && !isLoopbackUrl(baseUrl) ? '; until then no secret can ask for a code' : '';
+    const kept = `saved as files in ${dataDir}/outbox, which contain live links: set MAYFLY_SMTP_URL to send mail${codes}`;
     const unsent = fault('test mail', 'not sent, because there is no mail server: set MAYFLY_SMTP_URL');
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
