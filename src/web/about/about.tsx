@@ -5,13 +5,13 @@ import { Mayfly } from '../brand/default-logo.tsx';
 import type { Messages } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { type PageAction, type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, staticPage } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
 
 export function createAboutPages(): PageRoute[] {
   return [
-    { name: 'about', needsNoSession: true, get: staticPage(AboutPage) },
-    { name: 'security', needsNoSession: true, get: staticPage(SecurityPage) },
+    staticPage('about', ({ frame }) => pageReply(200, <AboutPage frame={frame} />)),
+    staticPage('security', ({ frame }) => pageReply(200, <SecurityPage frame={frame} />)),
     { name: 'misdirected', needsNoSession: true, get: { limit: 'none', handle: sayMisdirected } },
   ];
 }
@@ -30,14 +30,6 @@ function sayMisdirected({ frame }: PageRequest): PageReply {
     />
   );
   return pageReply(421, page);
-}
-
-function staticPage(Content: FC<{ frame: Frame }>): PageAction {
-  return {
-    limit: 'none',
-    isStatic: true,
-    handle: ({ frame }) => pageReply(200, <Content frame={frame} />),
-  };
 }
 
 type Titled = readonly [title: MessageKey, text: MessageKey];

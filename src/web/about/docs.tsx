@@ -5,7 +5,7 @@ import type { Links } from '../../core/links.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { wordsIn } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { type PageReply, type PageRoute, pageReply } from '../kit/page.ts';
+import { type PageReply, type PageRoute, pageReply, staticPage } from '../kit/page.ts';
 import { CopyButton, CopyStatus } from '../kit/parts.tsx';
 import type { RouteName } from '../kit/routes.ts';
 import type { FindDownload } from './downloads.ts';
@@ -19,41 +19,21 @@ export interface DocumentDeps {
 }
 
 export function createDocumentPages({ links, findDownload, apiReference }: DocumentDeps): PageRoute[] {
+  const load = () => import('./documents.ts');
   return [
-    {
-      name: 'apiDocs',
-      needsNoSession: true,
-      get: { limit: 'none', isStatic: true, handle: ({ frame }) => showReference(frame, apiReference()) },
-    },
-    {
-      name: 'docs',
-      needsNoSession: true,
-      get: {
-        limit: 'none',
-        isStatic: true,
-        handle: async ({ frame }) => {
-          const { documents } = await import('./documents.ts');
-          return replyAt(frame, 'docs', '', (plain) => <Shelf frame={plain} documents={documents} />);
-        },
-      },
-    },
-    {
-      name: 'doc',
-      needsNoSession: true,
-      get: {
-        limit: 'none',
-        isStatic: true,
-        handle: async ({ frame, key }) => {
-          const { documents } = await import('./documents.ts');
-          const document = documents.find((each) => each.key === key);
-          if (document === undefined) throw new RequestProblem({ problem: 'not_found' });
-          const offer = await offerIn(document, findDownload);
-          return replyAt(frame, 'doc', key, (plain) => (
-            <DocumentPage frame={plain} document={document} baseUrl={links.baseUrl} offer={offer} />
-          ));
-        },
-      },
-    },
+    staticPage('apiDocs', ({ frame }) => showReference(frame, apiReference())),
+    staticPage('docs', async ({ frame }) => {
+      const { documents } = await load();
+      return replyAt(frame, 'docs', '', (plain) => <Shelf frame={plain} documents={documents} />);
+    }),
+    staticPage('doc', async ({ frame, key }) => {
+      const document = (await load()).documents.find((each) => each.key === key);
+      if (document === undefined) throw new RequestProblem({ problem: 'not_found' });
+      const offer = await offerIn(document, findDownload);
+      return replyAt(frame, 'doc', key, (plain) => (
+        <DocumentPage frame={plain} document={document} baseUrl={links.baseUrl} offer={offer} />
+      ));
+    }),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { StoreRisk } from '../../http/health.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, staticPage } from '../kit/page.ts';
 import { Badge, Moment } from '../kit/parts.tsx';
 
 export interface StatusDeps {
@@ -19,11 +19,7 @@ export interface StatusDeps {
 
 export function createStatusPages(deps: StatusDeps): PageRoute[] {
   return [
-    {
-      name: 'regions',
-      needsNoSession: true,
-      get: { limit: 'none', isStatic: true, handle: showRegions },
-    },
+    staticPage('regions', showRegions),
     {
       name: 'status',
       needsNoSession: true,
@@ -127,16 +123,8 @@ async function showStatus(
   { frame }: PageRequest,
   { clock, version, isReady, storeRisks: risks = [] }: StatusDeps,
 ): Promise<PageReply> {
-  const works = await answers(isReady);
+  const works = await Promise.try(isReady).catch(() => false);
   const facts = { isReady: works, version, checkedAt: clock(), risks };
   const page = <StatusPage frame={frame} {...facts} />;
   return pageReply(works ? 200 : 503, page);
-}
-
-async function answers(isReady: StatusDeps['isReady']): Promise<boolean> {
-  try {
-    return await isReady();
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@ import { planOf } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import { Day } from '../kit/day.tsx';
 import { problemTexts } from '../kit/error-page.tsx';
-import { asTyped } from '../kit/field.tsx';
+import { asTyped, Options } from '../kit/field.tsx';
 import { type AccountRequest, type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { formsOf } from '../kit/language.ts';
@@ -170,17 +170,14 @@ const Nothing: FC<RecentProps> = ({ frame, state, at, isLater }) => {
 /** Enter in a tick box presses the first button that sends the form, so that is the one that asks first. */
 const SelectedBar: FC<RecentProps> = ({ frame, lifetimes }) => {
   const { say, duration } = frame.messages;
+  const offered = lifetimes.choices.map((each) => [each, duration(secondsOf(each, lifetimes))] as const);
   return (
     <div class="selected-bar">
       <ScriptButton frame={frame} class="quiet" id="select-all" hidden say="recent.selectAll" />
       <Button frame={frame} class="alarm" name="act" value="burn" say="recent.burn" icon="flame" />
       <span>
         <select name="ttl" aria-label={`${say('share.ttl')} ${say('lifetime.fromNow')}`}>
-          {lifetimes.choices.map((choice) => (
-            <option value={choice} selected={choice === lifetimes.preset}>
-              {duration(secondsOf(choice, lifetimes))}
-            </option>
-          ))}
+          <Options offered={offered} chosen={lifetimes.preset} />
         </select>
         <Button frame={frame} class="quiet" name="act" value="lifetime" say="lifetime.save" />
       </span>

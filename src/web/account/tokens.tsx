@@ -66,10 +66,9 @@ function typedToken(form: Form): TypedToken {
 
 const untouchedToken: TypedToken = { name: '', scopes: tokenScopes, expiry: '', date: '' };
 
-type TokenExpiry =
-  | { readonly outcome: 'valid'; readonly expiresAt: UnixSeconds | null }
-  | { readonly outcome: 'invalid_choice' }
-  | { readonly outcome: 'invalid_date' };
+const expiryTexts = { expiry: 'tokens.expiryWrong', date: 'tokens.dateWrong' } as const;
+
+type TokenExpiry = { readonly expiresAt: UnixSeconds | null } | { readonly wrong: keyof typeof expiryTexts };
 
 /** Refuses an expiry that the form does not offer, so that no token works longer than intended. */
 function parseTokenExpiry(
@@ -77,21 +76,18 @@ function parseTokenExpiry(
   now: UnixSeconds,
 ): TokenExpiry {
   if (expiry === customDate) return untilEndOf(date.trim(), now);
-  if (expiry === '') return { outcome: 'valid', expiresAt: null };
+  if (expiry === '') return { expiresAt: null };
   const days = tokenLifetimesDays.find((choice) => String(choice) === expiry);
-  if (days === undefined) return { outcome: 'invalid_choice' };
-  return { outcome: 'valid', expiresAt: now + days * daySeconds };
+  return days === undefined ? { wrong: 'expiry' } : { expiresAt: now + days * daySeconds };
 }
 
 /** Returns the first second after the given day (UTC) as the expiry. */
 function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
   const beginMs = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
   // Some engines accept 30 February as a day in March.
-  if (Number.isNaN(beginMs) || !new Date(beginMs).toISOString().startsWith(date)) {
-    return { outcome: 'invalid_date' };
-  }
+  if (Number.isNaN(beginMs) || !new Date(beginMs).toISOString().startsWith(date)) return { wrong: 'date' };
   const expiresAt = beginMs / 1_000 + daySeconds;
-  return expiresAt > now ? { outcome: 'valid', expiresAt } : { outcome: 'invalid_date' };
+  return expiresAt > now ? { expiresAt } : { wrong: 'date' };
 }
 
 const doneTexts: DoneTexts = { revoked: ['tokens.revoked'], gone: ['tokens.gone'] };
@@ -335,8 +331,7 @@ async function create(request: AccountRequest, deps: AccountPageDeps): Promise<P
   const { name, scopes, ...typed } = typedToken(form);
   const expiry = parseTokenExpiry(typed, deps.clock());
   const again = (refusal: FormRefusal) => showTokens(request, deps, refusal);
-  if (expiry.outcome === 'invalid_choice') return again(refuseField('expiry', say('tokens.expiryWrong')));
-  if (expiry.outcome === 'invalid_date') return again(refuseField('date', say('tokens.dateWrong')));
+  if ('wrong' in expiry) return again(refuseField(expiry.wrong, say(expiryTexts[expiry.wrong])));
   const password = new Sensitive(form.text('password'));
   const wanted = { name, scopes, expiresAt: expiry.expiresAt, password, locale };
   const made = await countOwnGuess(request, deps, () => deps.accounts.createToken(signedIn, wanted));

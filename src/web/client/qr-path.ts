@@ -8,20 +8,11 @@ import { encodeQR } from 'qr';
 export function qrPath(text: string): { readonly path: string; readonly viewBox: string } {
   const rows = encodeQR(text, 'raw', { ecc: 'quartile', border: 4 });
   const bars = rows.flatMap((row, y) =>
-    runsIn(row).map(({ from, length }) => `M${from} ${y}h${length}v1h-${length}z`),
+    Array.from(row.map(Number).join('').matchAll(/1+/g), ({ 0: { length }, index }) => {
+      return `M${index} ${y}h${length}v1h-${length}z`;
+    }),
   );
   return { path: bars.join(''), viewBox: `0 0 ${rows.length} ${rows.length}` };
-}
-
-function runsIn(row: readonly boolean[]): { from: number; length: number }[] {
-  const runs: { from: number; length: number }[] = [];
-  row.forEach((isDark, x) => {
-    const last = runs.at(-1);
-    if (!isDark) return;
-    if (last !== undefined && last.from + last.length === x) last.length += 1;
-    else runs.push({ from: x, length: 1 });
-  });
-  return runs;
 }
 
 /** Draws a link into the page's code. */

@@ -13,7 +13,7 @@ import {
   TextInput,
 } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
-import { type FormRefusal, TextField } from '../kit/form-page.tsx';
+import { type FormRefusal, TextField, TickBox } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Button } from '../kit/parts.tsx';
 
@@ -114,21 +114,13 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
       <h2 class="large part">{frame.say('domainBrand.visitorsTitle')}</h2>
       <Language {...props} />
       <div class="field">
-        <label class="check">
-          <input
-            type="checkbox"
-            id="public"
-            name={brandFields.isPublic}
-            value="yes"
-            checked={typed.isPublic}
-            autocomplete="off"
-            aria-describedby="public-hint"
-          />
-          <span>{frame.say('domainBrand.public')}</span>
-        </label>
-        <p class="hint of-box" id="public-hint">
-          {frame.say('domainBrand.publicHint')}
-        </p>
+        <TickBox
+          name={brandFields.isPublic}
+          label={frame.say('domainBrand.public')}
+          hint={frame.say('domainBrand.publicHint')}
+          isTicked={typed.isPublic}
+          wrong={null}
+        />
       </div>
       <Button frame={frame} id="save" say="domainBrand.submit" />
     </PostForm>

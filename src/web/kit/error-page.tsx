@@ -7,13 +7,6 @@ import type { Frame } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
 import { type PageProblem, type PageReply, pageReply } from './page.ts';
 
-export interface ProblemTexts {
-  readonly status: number;
-  readonly title: string;
-  readonly page: string;
-  readonly form: string;
-}
-
 /** If `form` is absent, a form shows the text of `page`. */
 type ProblemKeys = Readonly<Record<'title' | 'page', MessageKey>> & {
   readonly status: number;
@@ -43,15 +36,11 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   internal: { status: 500, title: 'error.internal.title', page: 'error.internal' },
 };
 
-export function problemTexts(problem: PageProblem, messages: Messages): ProblemTexts {
+export function problemTexts(problem: PageProblem, messages: Messages) {
+  const { say } = messages;
   const { status, title, page, form = page } = problemKeys[problem.problem];
   const params = paramsOf(problem, messages);
-  return {
-    status,
-    title: messages.say(title),
-    page: messages.say(page, params),
-    form: messages.say(form, params),
-  };
+  return { status, title: say(title), page: say(page, params), form: say(form, params) };
 }
 
 function paramsOf(problem: PageProblem, { wait, size }: Messages): MessageParams {

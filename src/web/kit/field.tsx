@@ -76,6 +76,29 @@ export const LineField: FC<{ texts: FieldTexts; typed: string; kind: keyof typeo
   </Field>
 );
 
+export interface OptionsProps {
+  readonly offered: readonly (readonly [value: string | number, text: string])[];
+  readonly chosen?: string | number;
+}
+
+export const Options: FC<OptionsProps> = ({ offered, chosen }) => (
+  <>
+    {offered.map(([value, text]) => (
+      <option value={value} selected={value === chosen}>
+        {text}
+      </option>
+    ))}
+  </>
+);
+
+export const SelectField: FC<OptionsProps & { texts: FieldTexts }> = ({ texts, ...options }) => (
+  <Field texts={texts}>
+    <select {...controlAttributes(texts)}>
+      <Options {...options} />
+    </select>
+  </Field>
+);
+
 type FieldNotesProps = Pick<FieldTexts, 'name' | 'wrong' | 'hint'> & { readonly hintClass: string };
 
 export const FieldNotes: FC<FieldNotesProps> = ({ name, wrong, hint, hintClass }) => (

@@ -17,36 +17,40 @@ export interface Form {
 const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const formOrUploadType = /^(?:application\/x-www-form-urlencoded\s*(?:;|$)|multipart\/form-data\s*;)/i;
 
+function formOf(fields: Iterable<readonly [name: string, field: string | Uint8Array]>): Form {
+  const given = new Map<string, string | Uint8Array>();
+  for (const [name, field] of fields) {
+    if (given.has(name)) throw malformed('A field was sent twice');
+    given.set(name, field);
+  }
+  return {
+    text(name) {
+      const text = given.get(name);
+      return typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '';
+    },
+    file(name) {
+      const bytes = given.get(name);
+      // Browsers send an empty file if none was chosen (HTML §4.10.22.4).
+      return bytes instanceof Uint8Array && bytes.length > 0 ? bytes : null;
+    },
+  };
+}
+
 /** @throws RequestProblem `malformed` or `unsupported_media_type`. */
 export function parseForm(body: Uint8Array, headers: Headers): Form {
   if (body.length > 0 && !formType.test(contentTypeOf(headers, formType)))
     throw new RequestProblem({ problem: 'unsupported_media_type' });
-  const fields = new Map<string, string>();
-  for (const [name, value] of formBodyPairs(body)) {
-    if (fields.has(name)) throw malformed('A field was sent twice');
-    fields.set(name, value);
-  }
-  return { text: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'), file: () => null };
+  return formOf(formBodyPairs(body));
 }
 
 export async function parseUpload(body: Uint8Array, headers: Headers): Promise<Form> {
   const contentType = contentTypeOf(headers, formOrUploadType);
   if (!/^multipart/i.test(contentType)) return parseForm(body, headers);
-  const files = new Map<string, Uint8Array>();
-  const texts = new Map<string, string>();
-  for (const [name, field] of await readMultipart(Buffer.from(body), contentType, 'The form')) {
-    if (files.has(name) || texts.has(name)) throw malformed('A field was sent twice');
-    if (typeof field === 'string') texts.set(name, field);
-    else files.set(name, await field.bytes());
-  }
-  return {
-    text: (name) => (texts.get(name) ?? '').replaceAll('\r\n', '\n'),
-    file: (name) => {
-      const bytes = files.get(name);
-      // Browsers send an empty file if none was chosen (HTML §4.10.22.4).
-      return bytes === undefined || bytes.length === 0 ? null : bytes;
-    },
-  };
+  const fields = await readMultipart(Buffer.from(body), contentType, 'The form');
+  const read = [...fields].map(
+    async ([name, field]) => [name, typeof field === 'string' ? field : await field.bytes()] as const,
+  );
+  return formOf(await Promise.all(read));
 }
 
 /** Parses up to nine ASCII digits; returns `null` for anything else. */

@@ -94,6 +94,11 @@ export interface PageRoute {
   readonly needsNoSession?: true;
 }
 
+/** A page that is the same for everyone. */
+export function staticPage(name: RouteName, handle: PageHandler): PageRoute {
+  return { name, needsNoSession: true, get: { limit: 'none', isStatic: true, handle } };
+}
+
 export function pageReply(
   status: number,
   page: ReturnType<FC> | string,

@@ -5,6 +5,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import { Day } from '../kit/day.tsx';
+import { Options } from '../kit/field.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { Chip, CopyButton, Icon, ScriptButton, textsFor } from '../kit/parts.tsx';
@@ -172,15 +173,14 @@ const Keep: FC<{ frame: Frame }> = ({ frame }) => {
 
 const Changes: FC<AnswersProps> = ({ frame, plan: { ttlMinSeconds, ttlMaxSeconds } }) => {
   const { say, duration } = frame.messages;
+  const lifetimes = usualWithin(ttlMinSeconds, ttlMaxSeconds).map((ttl) => [ttl, duration(ttl)] as const);
   return (
     <div class="chips" id="changes">
       <Chip name="change" icon="clock" title={say('lifetime.change')}>
         <div class="field">
           <label for="ttl">{`${say('share.ttl')} ${say('lifetime.fromNow')}`}</label>
           <select id="ttl" autocomplete="off">
-            {usualWithin(ttlMinSeconds, ttlMaxSeconds).map((seconds) => (
-              <option value={seconds}>{duration(seconds)}</option>
-            ))}
+            <Options offered={lifetimes} />
           </select>
         </div>
         <ScriptButton frame={frame} id="extend" say="lifetime.save" class="quiet" />

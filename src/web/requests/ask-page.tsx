@@ -6,7 +6,7 @@ import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { maxPromptCharacters } from '../../protocol/note.ts';
-import { asTyped } from '../kit/field.tsx';
+import { asTyped, Options, type OptionsProps } from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Button, ScriptButton } from '../kit/parts.tsx';
@@ -79,13 +79,13 @@ const Choices: FC<AskProps> = ({ frame, plan, domains }) => {
   const box = { name: 'notify', label: say('ask.notify'), wrong: null, isTicked: false };
   return (
     <div class="chips">
-      <Choice name="ttl" label={say('share.ttl')} offered={times('share.expires')} preset={preset} />
-      <Choice name="answer-ttl" label={say('ask.keepsLabel')} offered={times('ask.keeps')} preset={preset} />
+      <Choice name="ttl" label={say('share.ttl')} offered={times('share.expires')} chosen={preset} />
+      <Choice name="answer-ttl" label={say('ask.keepsLabel')} offered={times('ask.keeps')} chosen={preset} />
       {frame.visitor === null ? null : (
         <>
-          <Choice name="places" label={say('ask.placesLabel')} offered={places} preset={1} />
+          <Choice name="places" label={say('ask.placesLabel')} offered={places} chosen={1} />
           {domains.length === 0 ? null : (
-            <Choice name="share-domain" label={say('share.domainField')} offered={hosts} preset="" />
+            <Choice name="share-domain" label={say('share.domainField')} offered={hosts} chosen="" />
           )}
           <TickBox {...box} />
         </>
@@ -94,20 +94,9 @@ const Choices: FC<AskProps> = ({ frame, plan, domains }) => {
   );
 };
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly offered: readonly (readonly [value: number | string, text: string])[];
-  readonly preset: number | string;
-}
-
-const Choice: FC<ChoiceProps> = ({ name, label, offered, preset }) => (
+const Choice: FC<OptionsProps & { name: string; label: string }> = ({ name, label, ...options }) => (
   <select name={name} class="pill" aria-label={label} autocomplete="off">
-    {offered.map(([value, text]) => (
-      <option value={value} selected={value === preset}>
-        {text}
-      </option>
-    ))}
+    <Options {...options} />
   </select>
 );
 

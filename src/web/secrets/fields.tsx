@@ -5,11 +5,17 @@
 import type { FC } from 'hono/jsx';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
-import { controlAttributes, Field, type FieldTexts, LanguageOptions, LineField } from '../kit/field.tsx';
+import {
+  controlAttributes,
+  Field,
+  type FieldTexts,
+  LanguageOptions,
+  LineField,
+  SelectField,
+} from '../kit/field.tsx';
 import { TickBoxes } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import {
-  type LifetimeChoice,
   type LifetimeOffer,
   type LifetimeUnit,
   mailLanguageField,
@@ -52,24 +58,17 @@ export const Lifetime: FC<LifetimeProps> = (props) => {
   const { frame, offer, typed, note } = props;
   const { say, duration } = frame.messages;
   const texts: FieldTexts = { name: 'ttl', label: say('share.ttl'), note, wrong: null };
-  const labelOf = (choice: LifetimeChoice): string => {
+  const offered = offer.choices.map((choice) => {
     const left = duration(secondsOf(choice, offer));
-    return choice === 'longest' ? say('lifetime.longest', { left }) : left;
-  };
+    return [choice, choice === 'longest' ? say('lifetime.longest', { left }) : left] as const;
+  });
   return (
     <div class="lifetime">
-      <Field texts={texts}>
-        <select {...controlAttributes(texts)}>
-          {offer.choices.map((choice) => (
-            <option value={choice} selected={choice === typed.choice}>
-              {labelOf(choice)}
-            </option>
-          ))}
-          <option value="other" selected={typed.choice === 'other'}>
-            {say('share.ttlOther')}
-          </option>
-        </select>
-      </Field>
+      <SelectField
+        texts={texts}
+        offered={[...offered, ['other', say('share.ttlOther')]]}
+        chosen={typed.choice}
+      />
       <FreeLifetime {...props} />
     </div>
   );
@@ -85,18 +84,11 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
     wrong,
   };
   const unit: FieldTexts = { name: 'ttl-unit', label: say('share.ttlUnit'), wrong: null };
+  const units = unitsFor(offer, typed.unit).map((name) => [name, say(unitNames[name])] as const);
   return (
     <div class="free">
       <LineField texts={amount} typed={typed.amount} kind="number" />
-      <Field texts={unit}>
-        <select {...controlAttributes(unit)}>
-          {unitsFor(offer, typed.unit).map((name) => (
-            <option value={name} selected={name === typed.unit}>
-              {say(unitNames[name])}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <SelectField texts={unit} offered={units} chosen={typed.unit} />
     </div>
   );
 };

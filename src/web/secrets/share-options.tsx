@@ -5,7 +5,15 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { maxNoteCharacters } from '../../protocol/note.ts';
 import { shareFields } from '../client/share-fields.ts';
-import { asMarkup, asTyped, controlAttributes, Field, LineField, TextInput } from '../kit/field.tsx';
+import {
+  asMarkup,
+  asTyped,
+  controlAttributes,
+  Field,
+  LineField,
+  SelectField,
+  TextInput,
+} from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
 import { Lifetime, MailLanguageField, NoticeBoxes } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
@@ -144,19 +152,14 @@ const Domain: FC<ShareProps> = (props) => {
   const { frame, domains, typed } = props;
   const { say } = frame;
   const texts = textsOf(props, 'share-domain', say('share.domainField'));
-  const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
+  const names = new Set([...domains, typed.shareDomain].filter((name) => name !== ''));
+  const offered = [
+    ['', say('share.domainOwn')] as const,
+    ...Array.from(names, (name) => [name, name] as const),
+  ];
   return (
     <Option name="share-domain" title={say('share.domain')} chosen={typed.shareDomain} wrong={texts.wrong}>
-      <Field texts={texts}>
-        <select {...controlAttributes(texts)}>
-          <option value="">{say('share.domainOwn')}</option>
-          {[...domains, ...offered].map((domain) => (
-            <option value={domain} selected={domain === typed.shareDomain}>
-              {domain}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <SelectField texts={texts} offered={offered} chosen={typed.shareDomain} />
     </Option>
   );
 };
