@@ -7,7 +7,7 @@ COPY scripts ./scripts
 RUN node scripts/install.mjs
 COPY tsconfig.json bunfig.toml LICENSE CHANGELOG.md ./
 COPY sdk ./sdk
-COPY docs/api.md docs/ci.md docs/command.md docs/end-to-end.md docs/mcp.md ./docs/
+COPY docs/api.md docs/ci.md docs/codes.md docs/command.md docs/end-to-end.md docs/mcp.md docs/requests.md ./docs/
 COPY src ./src
 RUN npm run build
 
