@@ -15,23 +15,25 @@ export interface CreateOptions extends CallOptions {
    * times but makes only one secret (see `repeated`). For 24 hours, a later call with the same key and options returns the same answer if
    * it is `plain`; otherwise the value is encrypted again, and refused as `idempotency_mismatch`.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** The recipient must know it. 1–1,024 bytes of UTF-8, used exactly as given. */
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
+  /** An email address: opening then also takes a code sent there. Needs an account. `unsupported` if the server knows no codes. */
+  readonly verify?: string | undefined;
   /** In whole seconds. Default: the plan's. If out of range, the nearest that the plan allows (see `adjusted`). */
-  readonly ttlSeconds?: number;
+  readonly ttlSeconds?: number | undefined;
   /** The email address to send the link to. Needs an account, and `plain: true`: otherwise the server does not know the link. */
-  readonly recipient?: string;
+  readonly recipient?: string | undefined;
   /** The account's share domain to use in the link. */
-  readonly shareDomain?: string;
+  readonly shareDomain?: string | undefined;
   /** `[]` for no notices. Default: the account's setting. Needs an account. */
-  readonly notify?: readonly NoticeKind[];
+  readonly notify?: readonly NoticeKind[] | undefined;
   /** A label for the creator only, up to 500 characters. */
-  readonly memo?: string;
+  readonly memo?: string | undefined;
   /** One line for the recipient to read before opening, up to 140 characters, encrypted like the value; tidied if need be. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** The email's language, a BCP 47 tag. Default: the server's. If not offered, the nearest (see `adjusted`). */
-  readonly locale?: string;
+  readonly locale?: string | undefined;
 }
 
 /** A text or a file. Files are only shared end to end. */
@@ -53,7 +55,7 @@ export interface GenerateOptions extends CreateOptions {
 }
 
 export interface PassphraseOption extends CallOptions {
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
 }
 
 export interface RevealOptions extends PassphraseOption {
@@ -64,12 +66,14 @@ export interface RevealOptions extends PassphraseOption {
   readonly look?: string;
   /** `true`: no second look. If the answer is lost, so is the secret. */
   readonly strictlyOnce?: boolean;
+  /** The six digits that `sendCode` had emailed. Needs the same `look`. A wrong code consumes nothing. */
+  readonly code?: string | undefined;
 }
 
 export function creationFields(options: CreateOptions) {
-  const { passphrase, recipient, notify, memo, note, locale } = options;
+  const { passphrase, verify, recipient, notify, memo, note, locale } = options;
   const { ttlSeconds: ttl, shareDomain: share_domain } = options;
-  return { passphrase, ttl, recipient, share_domain, notify, memo, note, locale };
+  return { passphrase, verify, ttl, recipient, share_domain, notify, memo, note, locale };
 }
 
 export function generationFields({ length, charset, ...options }: GenerateOptions) {

@@ -6,11 +6,17 @@ export const serverCodes = [
   'unknown_secret',
   /** The passphrase is missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
+  /** The secret asks for a code, and none came or it has expired: see `sendCode`. The secret is not consumed. */
+  'code_required',
+  /** See `attemptsLeft`. The secret is not consumed. */
+  'incorrect_code',
+  /** `sendCode` of a secret that asks for no code. */
+  'needs_no_code',
   /** The part of an end-to-end secret's link after `#` is missing or wrong. The secret is not consumed. */
   'incomplete_link',
   /** The link is for an end-to-end secret, but the secret is plain. The secret is not consumed. */
   'not_sealed',
-  /** Too many wrong passphrases: wait `retryAfterSeconds`. */
+  /** Too many wrong passphrases or codes: wait `retryAfterSeconds`. */
   'too_many_attempts',
   'rate_limited',
   /** Missing or wrong credentials. */
@@ -71,7 +77,7 @@ const clientCodes = [
   'aborted',
   /** An end-to-end secret needs https, or a server on this machine; nothing was sent. */
   'insecure_address',
-  /** The runtime lacks X25519, which requests need; nothing was sent. */
+  /** The runtime lacks X25519, which requests need; nothing was sent. Or the server does not know `verify`: the secret was burned. */
   'unsupported',
   /** A module of the client could not be loaded or run: see `cause`. Nothing was consumed. */
   'not_loaded',
@@ -97,6 +103,8 @@ export interface MayflyErrorDetails {
   readonly field?: string | null;
   /** All refused fields, if there are several. */
   readonly fieldErrors?: readonly FieldError[];
+  /** How many more wrong codes are allowed for now. */
+  readonly attemptsLeft?: number | null;
   /** The largest value allowed, in bytes of UTF-8. */
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
@@ -113,6 +121,7 @@ export class MayflyError extends Error {
   readonly retryAfterSeconds: number | null;
   readonly field: string | null;
   readonly fieldErrors: readonly FieldError[];
+  readonly attemptsLeft: number | null;
   readonly limitBytes: number | null;
   readonly requestId: string | null;
   readonly hint: string | null;
@@ -124,6 +133,7 @@ export class MayflyError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
     this.field = details.field ?? null;
     this.fieldErrors = details.fieldErrors ?? [];
+    this.attemptsLeft = details.attemptsLeft ?? null;
     this.limitBytes = details.limitBytes ?? null;
     this.requestId = details.requestId ?? null;
     this.hint = details.hint ?? null;

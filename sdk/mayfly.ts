@@ -28,6 +28,7 @@ import {
   type Locales,
   type Remarks,
   type Revealed,
+  type SentCode,
   type ServiceStatus,
   toAccount,
   toInspected,
@@ -91,6 +92,7 @@ export type {
   Locales,
   Remarks,
   Revealed,
+  SentCode,
   ServiceStatus,
   SharedFile,
   WaitingSecret,
@@ -103,7 +105,7 @@ export type ClientOptions = TransportOptions;
 
 export interface DeliverOptions extends CallOptions, Pick<CreateOptions, 'locale'> {
   /** A new address. Default: the last one. */
-  readonly recipient?: string;
+  readonly recipient?: string | undefined;
 }
 
 export interface RecentOptions extends CallOptions {
@@ -128,9 +130,15 @@ export interface MayflyClient {
   /**
    * Reads and consumes the secret. Rejects with `unknown_secret` if it is gone; with `incomplete_link` if the end of the link is missing;
    * and with `not_sealed`, without consuming it, if the link has an end but the server says that the secret is plain. If the answer is
-   * lost, this client retries, as no other client can (see `look`).
+   * lost, this client retries, as no other client can (see `look`). If the secret asks for a code, rejects with `code_required` without one
+   * (see `sendCode`), and with `incorrect_code`.
    */
   reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
+  /**
+   * Emails a code to the secret's `verify` address. For ten minutes it opens the secret with this `look` only, from `newLook()`. Replaces
+   * that look's earlier code. Rejects with `needs_no_code`, `incomplete_link`, `unknown_secret`, or with `rate_limited` after too many.
+   */
+  sendCode(secret: string, look: string, options?: Omit<DeliverOptions, 'recipient'>): Promise<SentCode>;
   /** Ends the second look of a `reveal` with this `look`; resolves whether or not there was one. */
   done(secret: string, look: string, options?: CallOptions): Promise<void>;
   /**
@@ -153,7 +161,7 @@ export interface MayflyClient {
    * Destroys an unread secret by its link, without reading it. Needs the same passphrase as `reveal`, and rejects as it does. The creator
    * sees that the recipient burned it.
    */
-  burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
+  burnUnread(secret: string, options?: Omit<RevealOptions, 'strictlyOnce'>): Promise<void>;
   /** Destroys an unread secret. Rejects with `already_gone`. */
   burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
@@ -167,7 +175,7 @@ export interface MayflyClient {
    * not a whole number, or if an earlier version of the server stored the secret.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
-  /** Forgets the wrong passphrases tried on an unread secret, which lifts the lock in `Receipt.locked`. Rejects with `already_gone`. */
+  /** Forgets an unread secret’s wrong passphrases, wrong codes and sent codes, which lifts its lock. Rejects with `already_gone`. */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Emails the recipient again, or another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while an email is being sent.
@@ -281,6 +289,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
     batch: async (items, own = {}) => (await sharing()).batch(connection, items, own),
     reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
+    sendCode: async (secret, look, own = {}) => (await sharing()).sendCode(connection, secret, look, own),
     done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
     note: async (secret, own = {}) => (await sharing()).note(connection, secret, own),
@@ -298,7 +307,8 @@ export function createClient(options: ClientOptions): MayflyClient {
     setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),
     setTtl: async (metadata, ttlSeconds, own) =>
       toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds }, own)),
-    allowMore: async (metadata, own) => toReceiptAnswer(await change(metadata, { attempts: 'more' }, own)),
+    allowMore: async (metadata, own) =>
+      toReceiptAnswer(await change(metadata, { attempts: 'more', codes: 'more' }, own)),
     deliver: async (metadata, { recipient, locale, ...own } = {}) =>
       toRemarkedReceipt(
         await post(`/private/${keyOf(metadata, 'receipt')}/deliver`, given({ recipient, locale }), own),

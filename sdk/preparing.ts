@@ -78,9 +78,9 @@ async function sealContent(
   const { passphrase = null, note = '', shareDomain = '' } = options;
   const { sealed, fragment } = await seal({ content, passphrase, note, stretch });
   // Omits the email's language, because no email is sent.
-  const { ttl, share_domain, notify, memo } = creationFields(options);
+  const { verify, ttl, share_domain, notify, memo } = creationFields(options);
   return {
-    fields: given({ sealed, ttl, share_domain, notify, memo }),
+    fields: given({ sealed, verify, ttl, share_domain, notify, memo }),
     read: (answer) =>
       toSealedCreated(answer, (key) => fullLink(secretLink(key, shareDomain, server), key, fragment)),
   };

@@ -63,7 +63,11 @@ export interface Receipt {
   readonly shareDomain: string;
   /** The creator's label; `''` for none. */
   readonly memo: string;
-  /** Set after too many wrong passphrases. */
+  /** Asks for a code (see `verify`). */
+  readonly needsCode: boolean;
+  /** The emails with codes, oldest first; `null` in a list. */
+  readonly codes: readonly Pick<Delivery, 'state' | 'at'>[] | null;
+  /** Set after too many wrong passphrases or codes. */
   readonly locked: Lock | null;
 }
 
@@ -91,6 +95,8 @@ export interface WireReceipt {
   readonly notify: readonly NoticeKind[];
   readonly share_domain: string;
   readonly memo: string;
+  readonly verify: boolean;
+  readonly codes: readonly WireCodeMail[] | null;
   readonly locked: WireLock | null;
 }
 
@@ -98,18 +104,20 @@ export type WireLock = Readonly<{ by: LockCause; until: number | null }>;
 
 export type WireDelivery = Readonly<{ state: DeliveryState; at: number; reply: string | null }>;
 
+export type WireCodeMail = Pick<WireDelivery, 'state' | 'at'>;
+
+function toCodeMail(mail: unknown) {
+  const record = toObject<WireCodeMail>(mail);
+  return { state: wordAt(record, 'state', deliveryStates), at: timeAt(record, 'at') };
+}
+
 function toDelivery(delivery: unknown): Delivery | null {
-  if (delivery === null || delivery === undefined) return null;
-  const record = toObject<WireDelivery>(delivery);
-  return {
-    state: wordAt(record, 'state', deliveryStates),
-    at: timeAt(record, 'at'),
-    reply: optionalText(record, 'reply'),
-  };
+  if (!delivery) return null;
+  return { ...toCodeMail(delivery), reply: optionalText(toObject<WireDelivery>(delivery), 'reply') };
 }
 
 function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
-  if (locked === null || locked === undefined) return null;
+  if (!locked) return null;
   const record = toObject<WireLock>(locked);
   return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
 }
@@ -124,7 +132,7 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     metadataKey: textAt(record, 'key'),
     secretKey: optionalText(record, 'secret_key'),
     link: optionalText(record, 'share_url'),
-    isSealed: optionalFlag(record, 'sealed') === true,
+    isSealed: record.sealed === true,
     state: wordAt(record, 'state', receiptStates),
     hasPassphrase: optionalFlag(record, 'has_passphrase'),
     // 0 once the secret is gone.
@@ -139,6 +147,8 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
     memo: optionalText(record, 'memo') ?? '',
+    needsCode: record.verify === true,
+    codes: Array.isArray(record.codes) ? record.codes.map(toCodeMail) : null,
     locked: lockOf(record),
   };
 }

@@ -11,7 +11,6 @@ import {
   listAt,
   numberAt,
   objectAt,
-  optionalFlag,
   optionalNumber,
   optionalText,
   type Raw,
@@ -69,9 +68,17 @@ export interface WaitingSecret {
   readonly hasPassphrase: boolean;
   /** End-to-end encrypted: only the full link opens it. */
   readonly isSealed: boolean;
+  /** Opening takes a code that is emailed to its recipient: see `sendCode`. */
+  readonly needsCode: boolean;
   /** Remaining lifetime. */
   readonly secretTtlSeconds: number;
   readonly createdAt: Date;
+}
+
+export interface SentCode {
+  /** The address, obfuscated. */
+  readonly sentTo: string;
+  readonly until: Date;
 }
 
 export interface SharedFile {
@@ -198,7 +205,8 @@ function toWaitingSecret(record: Raw<WireSecret>): WaitingSecret {
   return {
     secretKey: textAt(record, 'key'),
     hasPassphrase: flagAt(record, 'has_passphrase'),
-    isSealed: optionalFlag(record, 'sealed') === true,
+    isSealed: record.sealed === true,
+    needsCode: record.verify === true,
     secretTtlSeconds: numberAt(record, 'secret_ttl'),
     createdAt: timeAt(record, 'created'),
   };

@@ -1,12 +1,6 @@
 /** Shares and reads secrets, end to end (docs/end-to-end.md) unless they are plain. Loaded with the first secret. */
 import { isFragment } from '../src/protocol/link.ts';
-import type {
-  ConcealOptions,
-  CreateOptions,
-  GenerateOptions,
-  PassphraseOption,
-  RevealOptions,
-} from './creation.ts';
+import type { ConcealOptions, CreateOptions, GenerateOptions, RevealOptions } from './creation.ts';
 import { newLook } from './drawing.ts';
 import { invalid, MayflyError } from './error.ts';
 import { type CallOptions, withinOneLimit } from './limit.ts';
@@ -17,6 +11,7 @@ import {
   type Created,
   type Generated,
   type Revealed,
+  type SentCode,
   toRevealed,
   toSealedCiphertext,
   toStatus,
@@ -31,24 +26,44 @@ import {
   objectAt,
   optionalText,
   type Raw,
+  textAt,
+  timeAt,
   unexpected,
   type WireNote,
   type WireRecord,
+  type WireSentCode,
   withHidden,
 } from './wire.ts';
 
+/** @throws MayflyError `unsupported` after burning what a server created that ignored `verify` because it does not know it */
+async function made<Made extends Created>(
+  { call }: Connection,
+  { fields, read }: Prepared<Made>,
+  answer: object,
+  own: CallOptions,
+): Promise<Made> {
+  const created = read(answer);
+  if (!fields.verify || created.needsCode) return created;
+  const path = `/private/${created.metadataKey}/burn`;
+  const burned = await call({ method: 'POST', path, body: { continue: true } }, own).catch(() => null);
+  const end = burned === null ? 'could not be burned' : 'was burned';
+  throw new MayflyError('unsupported', `This server cannot ask for a code. The secret ${end}.`);
+}
+
 export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
-    const { fields, read } = await prepareConceal(connection, options);
-    return read(await connection.call(creationCall('conceal', { secret: fields }, options, connection), own));
+    const prepared = await prepareConceal(connection, options);
+    const call = creationCall('conceal', { secret: prepared.fields }, options, connection);
+    return made(connection, prepared, await connection.call(call, own), own);
   });
 }
 
 export async function generate(connection: Connection, options: GenerateOptions): Promise<Generated> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
-    const { isDrawn, fields, read } = await prepareGenerate(connection, options);
-    const path = isDrawn ? 'generate' : 'conceal';
-    return read(await connection.call(creationCall(path, { secret: fields }, options, connection), own));
+    const prepared = await prepareGenerate(connection, options);
+    const path = prepared.isDrawn ? 'generate' : 'conceal';
+    const call = creationCall(path, { secret: prepared.fields }, options, connection);
+    return made(connection, prepared, await connection.call(call, own), own);
   });
 }
 
@@ -86,26 +101,23 @@ export async function batch(
     // One at a time: stretching a passphrase takes 19 MiB.
     for (const item of items) prepared.push(await prepare(connection, item));
     const body = { secrets: prepared.map(({ sent }) => sent) };
-    const answer: Raw<WireBatch> = await connection.call(
-      creationCall('batch', body, options, connection),
-      own,
-    );
+    const call = creationCall('batch', body, options, connection);
+    const answer: Raw<WireBatch> = await connection.call(call, own);
     const results = listAt(answer, 'results');
     if (results.length !== prepared.length) throw unexpected();
-    return prepared.map(({ read }, n) => {
+    const all: BatchResult[] = [];
+    for (const [n, each] of prepared.entries()) {
       const result = results[n] ?? {};
-      return result.success === true ? read(result) : connection.problemOf(result);
-    });
+      if (result.success !== true) all.push(connection.problemOf(result));
+      else all.push(await made(connection, each, result, own).catch((error: MayflyError) => error));
+    }
+    return all;
   });
 }
 
 interface Opener {
   readonly fields: Json;
   open(answer: object): Promise<Revealed>;
-}
-
-function plainOpener({ passphrase }: RevealOptions): Opener {
-  return { fields: given({ passphrase }), open: async (answer) => toRevealed(answer) };
 }
 
 /**
@@ -173,32 +185,52 @@ export async function done(
   await call({ method: 'POST', path, body: { look } }, own);
 }
 
-function openerOf(
+async function openerOf(
   connection: Connection,
   secret: string,
   options: RevealOptions,
   own: CallOptions,
-): Opener | Promise<Opener> {
+): Promise<Opener> {
   const { key, fragment } = partsOf(secret, 'secret');
-  return fragment === null ? plainOpener(options) : sealedOpener(connection, key, fragment, options, own);
+  if (fragment !== null) return sealedOpener(connection, key, fragment, options, own);
+  return { fields: given({ passphrase: options.passphrase }), open: async (answer) => toRevealed(answer) };
 }
 
 export async function burnUnread(
   connection: Connection,
   secret: string,
-  options: PassphraseOption,
+  options: Omit<RevealOptions, 'strictlyOnce'>,
 ): Promise<void> {
   const path = `/secret/${partsOf(secret, 'secret').key}/burn`;
+  const { look, code } = options;
   await withinOneLimit(connection.timeoutMs, options, async (own) => {
     const { fields } = await openerOf(connection, secret, options, own);
-    await connection.call({ method: 'POST', path, body: { continue: true, ...fields } }, own);
+    const body = given({ continue: true, ...fields, look, code });
+    await connection.call({ method: 'POST', path, body }, own);
   });
 }
 
-/** Sends only what proves the link, never a passphrase. */
+/** What proves the link, which never includes a passphrase. */
+const proofOf = async (fragment: string | null) =>
+  fragment === null ? {} : { link_proof: await proveLink(fragment) };
+
+export async function sendCode(
+  { call }: Connection,
+  secret: string,
+  look: string,
+  { locale, ...own }: CallOptions & Pick<CreateOptions, 'locale'>,
+): Promise<SentCode> {
+  const { key, fragment } = partsOf(secret, 'secret');
+  const body = given({ look, locale, ...(await proofOf(fragment)) });
+  const path = `/secret/${key}/code`;
+  const answer: Raw<WireRecord<WireSentCode>> = await call({ method: 'POST', path, body }, own);
+  const record = objectAt(answer, 'record');
+  return { sentTo: textAt(record, 'sent_to'), until: timeAt(record, 'until') };
+}
+
 export async function note({ call }: Connection, secret: string, own: CallOptions): Promise<string | null> {
   const { key, fragment } = partsOf(secret, 'secret');
-  const body = fragment === null ? {} : { link_proof: await proveLink(fragment) };
+  const body = await proofOf(fragment);
   const path = `/secret/${key}/note`;
   const answer: Raw<WireRecord<WireNote>> = await call({ method: 'POST', path, body, isRead: true }, own);
   const words = optionalText(objectAt(answer, 'record'), 'note');
@@ -211,13 +243,13 @@ export async function reveal(
   options: RevealOptions,
 ): Promise<Revealed> {
   const { key } = partsOf(secret, 'secret');
-  const { look: kept, strictlyOnce = false } = options;
+  const { look: kept, code, strictlyOnce = false } = options;
   if (kept !== undefined && (strictlyOnce || !isFragment(kept)))
     throw invalid('look', 'look must come from newLook(), and does not go with strictlyOnce.');
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
     const opener = await openerOf(connection, secret, options, own);
     const drawn = kept === undefined && !strictlyOnce ? newLook() : undefined;
-    const body = given({ continue: true, ...opener.fields, look: kept ?? drawn });
+    const body = given({ continue: true, ...opener.fields, look: kept ?? drawn, code });
     const ask = () => connection.call({ method: 'POST', path: `/secret/${key}/reveal`, body }, own);
     if (drawn === undefined) return opener.open(await ask());
     const revealed = await opener.open(await askAgain(ask, own.signal));

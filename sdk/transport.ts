@@ -140,7 +140,7 @@ export function problemOf(body: Json): MayflyError {
 
 /** Returns `null` if the body is not a refusal by this API. */
 function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null {
-  const { error, message, field, errors, limit, hint }: Json = isJson(body) ? body : {};
+  const { error, message, field, errors, attempts_left: left, limit, hint }: Json = isJson(body) ? body : {};
   const code = serverCodes.find((known) => known === error);
   if (code === undefined) return null;
   return new MayflyError(code, isText(message) ? message : code, {
@@ -148,6 +148,7 @@ function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null
     field: isText(field) ? field : null,
     hint: isText(hint) ? hint : null,
     fieldErrors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
+    attemptsLeft: typeof left === 'number' ? left : null,
     limitBytes: typeof limit === 'number' ? limit : null,
   });
 }

@@ -140,6 +140,7 @@ export interface WireSecret {
   readonly state: 'new' | 'received';
   readonly has_passphrase: boolean;
   readonly sealed: boolean;
+  readonly verify: boolean;
   readonly secret_ttl: number;
   readonly lifespan: number;
   readonly created: number;
@@ -154,6 +155,7 @@ export type WireGeneratedSecret = With<WireCreatedSecret, { secret_value: string
 /** An end-to-end secret that was just read. */
 export type WireSealedSecret = With<WireSecret, { sealed: { readonly v: 1; readonly ciphertext: string } }>;
 export type WireNote = Readonly<{ note: string | null }>;
+export type WireSentCode = Readonly<{ sent_to: string; until: number }>;
 /** For a key that opens nothing. */
 export type WireUnknownSecret = Readonly<{ key: string; state: 'unknown' }>;
 

@@ -47,6 +47,7 @@ import {
   type RevealOptions,
   type SecretRequest,
   type SentAnswer,
+  type SentCode,
   type ServiceStatus,
   type SharedFile,
   type WaitingSecret,
@@ -124,7 +125,8 @@ export async function everything(): Promise<readonly string[]> {
   const [first]: readonly BatchResult[] = await client.batch(items, together);
   const made: string = first === undefined || first instanceof MayflyError ? '' : first.link;
   const receipt: Receipt = await client.receipt(created.metadataKey, call);
-  await client.burnUnread(generated.link, proof);
+  const code: SentCode = await client.sendCode(generated.link, newLook(), { ...call, locale: 'de' });
+  await client.burnUnread(generated.link, { ...proof, look: newLook(), code: '493207' });
   const burned: Receipt = await client.burn(created.metadataKey, call);
   const burner: Burner | null = burned.burnedBy;
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
@@ -142,7 +144,7 @@ export async function everything(): Promise<readonly string[]> {
   const delivery: Delivery | null = mailed.delivery;
   const state: DeliveryState = delivery?.state ?? 'queued';
   const parsed: ParsedLink | null = parseLink(created.link);
-  const times: readonly Date[] = [receipt.createdAt, inspected.createdAt, delivery?.at ?? new Date(0)];
+  const times: readonly Date[] = [receipt.createdAt, inspected.createdAt, delivery?.at ?? code.until];
   return [
     ...[
       generated.value,

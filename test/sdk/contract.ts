@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
 import type { serverCodes } from '../../sdk/error.ts';
-import type { WireDelivery, WireLock, WireReceipt } from '../../sdk/receipt.ts';
+import type { WireCodeMail, WireDelivery, WireLock, WireReceipt } from '../../sdk/receipt.ts';
 import type { WireBatch, WireChange, WireCreation, WireRecent } from '../../sdk/records.ts';
 import type { drawRequest } from '../../sdk/request.ts';
 import type { SealedSecret } from '../../sdk/sealing.ts';
@@ -31,6 +31,7 @@ import type {
   WireRequest,
   WireSealedSecret,
   WireSecret,
+  WireSentCode,
   WireServiceStatus,
   WireStatuses,
   WireUnknownSecret,
@@ -87,6 +88,7 @@ export type Answers = AllTrue<
     Fits<z.output<typeof secrets.noteAnswer>, WireRecord<WireNote>>,
     Fits<z.output<typeof reveals.revealAnswer>, WireRecord<WireOpenedSecret>>,
     Fits<z.output<typeof reveals.sealedRevealAnswer>, WireRecord<WireSealedSecret>>,
+    Fits<z.output<typeof secrets.codeAnswer>, WireRecord<WireSentCode>>,
     Fits<z.output<typeof requests.askAnswer>, WireRecord<WireRequest>>,
     Fits<z.output<typeof requests.closedAnswer>, WireRecord<WireRequest>>,
     Fits<z.output<typeof requests.lookAnswer>, WireRecord<WireLook>>,
@@ -113,7 +115,7 @@ export type ClosedSets = AllTrue<
     Same<DomainAnswer['record']['state'], WireDomain['state']>,
     Same<AnswersAnswer['record']['state'], WireRequest['state']>,
     Same<AnswersAnswer['records'][number]['state'], WireAnswer['state']>,
-    Same<(typeof serverCodes)[number] | 'code_required' | 'incorrect_code' | 'needs_no_code', RefusalCode>,
+    Same<(typeof serverCodes)[number], RefusalCode>,
   ]
 >;
 
@@ -137,11 +139,10 @@ export type Decided = AllTrue<
       | 'natural_expiration'
       | 'expiration'
       | 'expiration_in_seconds'
-      | 'verify'
-      | 'codes'
     >,
-    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification' | 'verify'>,
+    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
+    Same<LeftOut<NonNullable<MetadataRecord['codes']>[number], WireCodeMail>, never>,
     Same<LeftOut<NonNullable<MetadataRecord['locked']>, WireLock>, never>,
     Same<
       LeftOut<z.output<typeof creation.concealAnswer>['details'], WireCreation['details']>,
@@ -173,19 +174,18 @@ export type Decided = AllTrue<
 
 export type Requests = AllTrue<
   [
-    Takes<
-      typeof fields.concealFields,
-      Sent<ReturnType<typeof creationFields> & { readonly secret: string; readonly verify: string }>
-    >,
+    Takes<typeof fields.concealFields, Sent<ReturnType<typeof creationFields> & { readonly secret: string }>>,
     Same<z.input<typeof sealed.sealedFields>, SealedSecret>,
+    // The server refuses an address for codes where it draws the value.
     Takes<
       typeof fields.generateFields,
-      Sent<ReturnType<typeof generationFields> & { readonly verify: null }>
+      Sent<Omit<ReturnType<typeof generationFields>, 'verify'> & { readonly verify: '' }>
     >,
     Takes<
       typeof reveals.revealBody,
       { continue: true; passphrase: string; link_proof: string; proof: string; look: string; code: string }
     >,
+    Takes<typeof secrets.codeBody, { look: string; link_proof: string; locale: string }>,
     Takes<typeof reveals.revealDoneBody, { look: string }>,
     Takes<
       typeof reveals.burnUnreadBody,

@@ -21,7 +21,7 @@ let server: StartedServer;
 let origin: string;
 
 const entries = [
-  { path: '.', name: 'mayfly', usual: '6.4 kB' },
+  { path: '.', name: 'mayfly', usual: '7.0 kB' },
   { path: './domains', name: 'domains', usual: '4.0 kB' },
 ] as const;
 
@@ -119,7 +119,7 @@ describe('the package', () => {
       return gzipSync(bundled, { level: 9 }).length;
     });
     const [sharing, asking, stretch, hpke] = await Promise.all(sizes);
-    expect(sharing).toBeWithin(1_000, 10_000);
+    expect(sharing).toBeWithin(1_000, 10_500);
     expect(asking).toBeWithin(1_000, 11_000);
     expect(stretch).toBeWithin(1_000, 14_000);
     expect(hpke).toBeWithin(1_000, 8_000);

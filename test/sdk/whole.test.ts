@@ -13,6 +13,7 @@ import {
 import { refusals } from '../../src/api/v2/refusals.ts';
 import { mayfly } from '../cli/command-run.ts';
 import { type NameServer, openNameServer } from '../domains/name-server.ts';
+import { openPostOffice } from '../mail/post-office.ts';
 import { lookUntil } from '../support/look-until.ts';
 import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
 import { failure } from './observed.ts';
@@ -99,6 +100,7 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.deliver = await client.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'fr' });
   results.recent = [];
   for await (const receipt of client.recent({ pageSize: 1 })) (results.recent as unknown[]).push(receipt);
+  results.sendCode = await callCodes(client);
   const look = newLook();
   const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme', look });
   expect(value).toBe('open sesame');
@@ -115,6 +117,19 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.serviceStatus = await client.serviceStatus();
   results.version = await client.version();
   results.locales = await client.locales();
+}
+
+/** A secret that asks for a code. */
+async function callCodes(client: MayflyClient): Promise<unknown> {
+  const { link, metadataKey } = await client.conceal({ value: 'x', verify: 'alan@example.org' });
+  const sent = await client.sendCode(link, newLook(), { locale: 'fr' });
+  const { codes } = await lookUntil(
+    'the end of an email with a code',
+    () => client.receipt(metadataKey),
+    ({ codes }) => codes?.[0]?.state !== 'queued',
+  );
+  expect(codes).toEqual([{ state: 'accepted', at: expect.any(Date) }]);
+  return sent;
 }
 
 async function callRequests(client: MayflyClient, results: Results): Promise<void> {
@@ -231,9 +246,11 @@ async function documentedOperations(): Promise<string[]> {
 describe('the whole of API v2', () => {
   for (const dialect of ['documented', 'upstream'])
     it(`is called by the client in the dialect ${dialect}, which understands every answer`, async () => {
+      await using office = await openPostOffice();
       await using server: StartedServer = await startServer({
         env: {
           MAYFLY_BASE_URL: 'https://mayfly.example.com',
+          MAYFLY_SMTP_URL: office.url,
           MAYFLY_DOMAIN_TARGET: target,
           MAYFLY_DNS_SERVERS: names.address,
           MAYFLY_V1_DIALECT: dialect,
