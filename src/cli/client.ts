@@ -264,6 +264,8 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   if (error.code === 'unknown_secret') return unknownSentence(error, chosen);
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not opened.';
+  if (error.code === 'code_required')
+    return 'Opening this takes a code that is emailed to its recipient: run mayfly reveal LINK at a terminal, or open the link in a browser. Nothing was opened.';
   if (error.code === 'unknown_request')
     return `There is no such request at ${server}: it is gone, or the link is wrong. ${error.hint ?? ''}`.trim();
   if (error.code === 'incomplete_link' && isOfRequest(target?.kind))

@@ -170,6 +170,7 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
       if (waiting === null) throw new MayflyError('unknown_secret', '');
       if (waiting.isSealed && !secret.isWhole) throw new MayflyError('incomplete_link', '');
       if (!waiting.isSealed && secret.isWhole) throw new MayflyError('not_sealed', '');
+      if (waiting.needsCode) throw new MayflyError('code_required', '');
       if (waiting.hasPassphrase) protectedOnes.add(secret);
     } catch (error) {
       stops.push(stopFor(secret.name, secret, error));

@@ -34,7 +34,7 @@ import {
   type World,
   warn,
 } from './command.ts';
-import { passphraseFor } from './second-look.ts';
+import { drawLook, passphraseFor, withCode } from './second-look.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
 function secondsOf(time: Date | null): number | null {
@@ -46,22 +46,20 @@ function jsonOf(receipt: Receipt) {
     metadata_key: receipt.metadataKey,
     state: receipt.state,
     sealed: receipt.isSealed,
+    verify: receipt.needsCode,
     secret_ttl: receipt.secretTtlSeconds,
     created: secondsOf(receipt.createdAt),
     received: secondsOf(receipt.receivedAt),
     burned: secondsOf(receipt.burnedAt),
     burned_by: receipt.burnedBy,
     recipient: receipt.recipient,
-    delivery: deliveryJsonOf(receipt.delivery),
+    delivery: receipt.delivery && { ...receipt.delivery, at: secondsOf(receipt.delivery.at) },
     notify: receipt.notify,
     share_domain: receipt.shareDomain,
     memo: receipt.memo,
+    codes: receipt.codes?.map(({ state, at }) => ({ state, at: secondsOf(at) })) ?? null,
     locked: receipt.locked && { by: receipt.locked.by, until: secondsOf(receipt.locked.until) },
   };
-}
-
-function deliveryJsonOf(delivery: Delivery | null) {
-  return delivery === null ? null : { ...delivery, at: secondsOf(delivery.at) };
 }
 
 const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
@@ -85,12 +83,13 @@ function deliveryLinesOf({ delivery, recipient }: Receipt, isSeen: boolean): str
 }
 
 export function waitingWords(
-  { hasPassphrase, isSealed }: { readonly hasPassphrase: boolean | null; readonly isSealed: boolean },
+  { hasPassphrase, isSealed, needsCode }: Pick<Receipt, 'hasPassphrase' | 'isSealed' | 'needsCode'>,
   ttlSeconds: number,
 ): string {
   const traits = [
     ...(isSealed ? ['end-to-end encrypted'] : []),
     ...(hasPassphrase === true ? ['with a passphrase'] : []),
+    ...(needsCode ? ['asks for a code'] : []),
   ];
   return ['Not opened yet', ...traits, `expires in ${durationWords(ttlSeconds)}`].join(' · ');
 }
@@ -115,7 +114,7 @@ function lockLinesOf({ locked }: Receipt, isSeen: boolean): string[] {
   if (locked === null) return [];
   const until = secondsOf(locked.until);
   const ends = until === null ? 'until you run mayfly unlock' : `until ${timeOf(until, isSeen)}`;
-  return [`Locked after too many wrong passphrases, ${ends}`];
+  return [`Locked after too many wrong ${locked.by}s, ${ends}`];
 }
 
 function memoLinesOf({ memo }: Receipt): string[] {
@@ -139,6 +138,9 @@ export async function printReceipt(
         stateLineOf(shown),
         ...lockLinesOf(shown, seen),
         ...deliveryLinesOf(shown, seen),
+        ...(shown.codes ?? []).map(
+          ({ state, at }) => `A code ${deliveryWords[state]}, ${timeOf(at.getTime() / 1000, seen)}`,
+        ),
         ...memoLinesOf(shown),
       ];
   printResult(world, input, json, lines);
@@ -153,6 +155,7 @@ export function createdJsonOf(created: Created | Generated, server: string) {
     receipt: receiptAddress(server, created.metadataKey),
     ttl: created.ttlSeconds,
     sealed: created.isSealed,
+    verify: created.needsCode,
     created: secondsOf(created.createdAt),
     ...(created.repeated && { repeated: true, state: created.state }),
     ...('value' in created ? { value: created.value } : {}),
@@ -236,8 +239,11 @@ async function burnUnread(
   world: PeopleWorld,
 ): Promise<object> {
   const given = await readPassphrase(input, world);
-  const passphrase = await passphraseFor(client, link, given, { isRepeated: false }, world);
-  await client.burnUnread(link, passphrase === undefined ? {} : { passphrase });
+  const look = drawLook();
+  const passphrase = await passphraseFor(client, link, given, look, world);
+  await withCode(client, link, look, world, (code) =>
+    client.burnUnread(link, { look: look.nonce, passphrase, code }),
+  );
   return { secret_key: parseLink(link)?.key, state: 'burned' };
 }
 
@@ -266,7 +272,7 @@ async function runDeliver(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
   const [, recipient] = input.args;
   return withClient(input, world, link, async (client) => {
-    const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
+    const receipt = await client.deliver(link, { recipient });
     const sent = 'Sending the email. See mayfly status for the result.';
     return printDone(world, input, jsonOf(receipt), sent);
   });
@@ -318,7 +324,7 @@ async function runUnlock(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
   return withClient(input, world, link, async (client) => {
     const receipt = await client.allowMore(link);
-    return printDone(world, input, jsonOf(receipt), 'Unlocked: passphrases can be tried again.');
+    return printDone(world, input, jsonOf(receipt), 'Unlocked: passphrases and codes can be tried again.');
   });
 }
 
@@ -365,7 +371,7 @@ export const receiptCommands: readonly Command<PeopleWorld>[] = [
     run: runTtl,
   }),
   command('unlock [METADATA_KEY]', {
-    summary: 'allow passphrases again after too many wrong ones',
+    summary: 'allow passphrases and codes again after too many wrong ones',
     options: serverOption,
     example: 'mayfly unlock 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     run: runUnlock,

@@ -45,6 +45,7 @@ import {
   repeatWords,
   revealWith,
   type SecondLook,
+  withCode,
 } from './second-look.ts';
 import { escaped } from './terminal.ts';
 
@@ -222,7 +223,9 @@ async function read(
   if (note !== null) world.terminal.err(`${noteWords(note)}\n`);
   const passphrase = await passphraseFor(client, link, given, look, world);
   try {
-    return await revealWith(client, link, passphrase, look);
+    return await withCode(client, link, look, world, (code) =>
+      revealWith(client, link, passphrase, look, code),
+    );
   } catch (error) {
     if (isUnsure(error)) world.terminal.err(`The secret may have been read. ${repeatWords(look)}\n`);
     throw error;

@@ -8,7 +8,7 @@ import { askAgain, isLost } from '../../sdk/lost-answer.ts';
 import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { type Input, Refusal, UsageError, type World } from './command.ts';
-import { escaped } from './terminal.ts';
+import { escaped, plural } from './terminal.ts';
 
 export interface SecondLook {
   readonly nonce: string;
@@ -81,8 +81,40 @@ export function revealWith(
   link: string,
   passphrase: string | undefined,
   { nonce: look }: SecondLook,
+  code?: string,
 ): Promise<Revealed> {
-  return askAgain(() => client.reveal(link, { look, ...(passphrase === undefined ? {} : { passphrase }) }));
+  return askAgain(() => client.reveal(link, { look, passphrase, code }));
+}
+
+async function askCode({ terminal }: World): Promise<string> {
+  for (let question = 'Code: '; ; question = 'A code has six digits: ') {
+    const code = (await terminal.ask(question))?.replace(/[\s\p{Cf}]/gu, '');
+    if (code === undefined) throw new MayflyError('code_required', '');
+    if (/^\d{6}$/.test(code)) return code;
+  }
+}
+
+/** If the secret asks for a code, has one sent and asks for it: again after a wrong one, and for a new one after a late one. */
+export async function withCode<Result>(
+  client: MayflyClient,
+  link: string,
+  { nonce }: SecondLook,
+  world: World,
+  open: (code?: string) => Promise<Result>,
+): Promise<Result> {
+  const { terminal } = world;
+  for (let code: string | undefined; ; code = await askCode(world)) {
+    try {
+      return await open(code);
+    } catch (error) {
+      const { code: why, attemptsLeft: left = null } = error instanceof MayflyError ? error : {};
+      if (why === 'code_required' && terminal.isInteractive)
+        terminal.err(`We sent a code to ${escaped((await client.sendCode(link, nonce)).sentTo)}.\n`);
+      else if (why === 'incorrect_code' && left)
+        terminal.err(`Wrong code: ${plural(left, 'attempt')} left.\n`);
+      else throw error;
+    }
+  }
 }
 
 const endMs = 2_000;

@@ -53,6 +53,11 @@ export const shareDomainOption: OptionUsage = {
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
   ...passphraseOptions,
+  verify: {
+    value: 'EMAIL',
+    form: addressForm,
+    doc: 'opening it also takes a code that is emailed to this address; needs an account',
+  },
   recipient: {
     value: 'EMAIL',
     form: addressForm,
@@ -103,21 +108,18 @@ const recipientNeedsPlain =
   '--recipient needs --plain: the server never gets the whole link of an end-to-end secret, so it cannot email it.';
 
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
-  const { ttl, recipient, notify, memo, note, 'share-domain': shareDomain } = input.texts;
+  const { ttl, verify, recipient, notify, memo, note, 'share-domain': shareDomain } = input.texts;
   const { 'idempotency-key': idempotencyKey } = input.texts;
   const plain = input.flags.has('plain');
   if (recipient !== undefined && !plain) throw new UsageError(recipientNeedsPlain);
+  if (verify === '') throw new UsageError('--verify takes an email address.');
   const passphrase = await readNewPassphrase(input, world);
+  const texts = { passphrase, verify, recipient, shareDomain, memo, note, idempotencyKey };
   return {
+    ...texts,
     plain,
-    ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl, '--ttl') }),
-    ...(passphrase === undefined ? {} : { passphrase }),
-    ...(recipient === undefined ? {} : { recipient }),
-    ...(shareDomain === undefined ? {} : { shareDomain }),
-    ...(notify === undefined ? {} : { notify: parseNotify(notify) }),
-    ...(memo === undefined ? {} : { memo }),
-    ...(note === undefined ? {} : { note }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ttlSeconds: ttl === undefined ? ttl : parseTtl(ttl, '--ttl'),
+    notify: notify === undefined ? notify : parseNotify(notify),
   };
 }
 
@@ -176,7 +178,7 @@ function printCreated(created: Created | Generated, server: string, input: Input
   const receipt =
     created.secretTtlSeconds === null
       ? 'Its receipt'
-      : `Opens once. Expires in ${durationWords(created.secretTtlSeconds)} (${expires}).\nWatch or burn it`;
+      : `Opens once${created.needsCode ? ', with a code by email' : ''}. Expires in ${durationWords(created.secretTtlSeconds)} (${expires}).\nWatch or burn it`;
   say(world, input, `${receipt} (only for you): ${receiptAddress(server, created.metadataKey)}`);
   const link = tint('out', 'link', created.link);
   const lines = 'value' in created ? [created.value, link] : [link];
@@ -247,16 +249,16 @@ async function runGenerate(input: Input, world: PeopleWorld): Promise<ExitCode> 
 }
 
 function printWaiting(secret: WaitingSecret, note: string | null, input: Input, world: World): ExitCode {
-  const { hasPassphrase, isSealed, secretTtlSeconds } = secret;
   const json = {
     waiting: true,
-    has_passphrase: hasPassphrase,
-    sealed: isSealed,
-    secret_ttl: secretTtlSeconds,
+    has_passphrase: secret.hasPassphrase,
+    sealed: secret.isSealed,
+    verify: secret.needsCode,
+    secret_ttl: secret.secretTtlSeconds,
     note,
   };
   const words = note === null ? [] : [noteWords(note)];
-  return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds), ...words]);
+  return printResult(world, input, json, [waitingWords(secret, secret.secretTtlSeconds), ...words]);
 }
 
 /** Tries a bare key first as a secret key, then as a metadata key. */

@@ -50,9 +50,8 @@ const lines: Source = {
     return texts.map((value, n) => ({ label: `line ${n + 1}`, value }));
   },
   async *share(client, items, { idempotencyKey, ...creation }) {
-    const options = idempotencyKey === undefined ? {} : { idempotencyKey };
     const secrets = items.map(({ value }) => ({ ...creation, value }));
-    yield* await client.batch(secrets, options);
+    yield* await client.batch(secrets, { idempotencyKey });
   },
   toLine: (_label, link) => `${link ?? ''}\n`,
   toJson: (results, server) => ({ secrets: results.map(([, result]) => jsonOf(result, server)) }),

@@ -42,9 +42,7 @@ export function makePlace(base: string, server: string, fetch?: Fetch): Place {
   linkSync(outside, join(folder, 'hard.txt'));
   spawnSync('mkfifo', [join(folder, 'pipe')]);
   const person = createClient({ server, ...(fetch !== undefined && { fetch }) });
-  const value: Canary = { name: 'value', content: canary };
-  const ends = new Map<string, Canary>();
-  const keepEnd = (end: string) => void ends.set(end, { name: 'end of a link', content: end });
+  const ends: string[] = [];
   return {
     canary,
     folder,
@@ -53,28 +51,30 @@ export function makePlace(base: string, server: string, fetch?: Fetch): Place {
     server,
     async link(options = {}) {
       const { link, secretKey } = await person.conceal({ value: canary, ...options });
-      keepEnd(options.plain === true ? secretKey : endOf(link));
+      ends.push(options.plain === true ? secretKey : endOf(link));
       return link;
     },
     watched: (client) => ({
       ...client,
       async ask(options) {
         const asked = await client.ask(options);
-        keepEnd(endOf(asked.answersLink));
+        ends.push(endOf(asked.answersLink));
         return asked;
       },
     }),
     async answer(askLink) {
-      keepEnd(endOf((await person.answer(askLink, { value: canary })).link));
+      ends.push(endOf((await person.answer(askLink, { value: canary })).link));
     },
     canaries() {
       const written = [folder, join(folder, 'sub')]
         .flatMap((path) => readdirSync(path, { withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
-      for (const end of written.flatMap((text) => /#([\w-]{22})\n$/.exec(text)?.[1] ?? []))
-        if (!ends.has(end)) keepEnd(end);
-      return [value, ...ends.values()];
+      const more = written.flatMap((text) => /#([\w-]{22})\n$/.exec(text)?.[1] ?? []);
+      return [
+        { name: 'value', content: canary },
+        ...[...ends, ...more].map((end) => ({ name: 'end of a link', content: end })),
+      ];
     },
   };
 }

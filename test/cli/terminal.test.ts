@@ -4,8 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { lookUntil } from '../support/look-until.ts';
+import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
 import { openTmux, type TerminalSession } from '../support/tmux.ts';
+import { mayfly } from './command-run.ts';
 
 const passphrase = 'canary-horse-7c41';
 const value = 'canary-value-93be';
@@ -87,6 +89,14 @@ function assertUnseen(texts: readonly string[]): void {
   expect(seen.map(({ pid }) => pid)).toEqual([]);
 }
 
+/** The codes of the emails in this folder, as they are written there, oldest first. */
+function codesIn(outbox: string): string[] {
+  const texts = readdirSync(outbox)
+    .sort()
+    .map((name) => readFileSync(join(outbox, name), 'utf8'));
+  return texts.flatMap((text) => /Your code: (\d{3} \d{3})/.exec(text)?.[1] ?? []);
+}
+
 describe('at a terminal', () => {
   it('share asks twice for the passphrase, unseen, and takes the secret until Ctrl-D; reveal asks for it too', async () => {
     await using terminal = await openShell();
@@ -114,6 +124,30 @@ describe('at a terminal', () => {
     expect(history).not.toContain('canary');
     expect(terminal.history()).not.toContain(passphrase);
     expect(server.stdout() + server.stderr()).not.toContain('canary');
+  }, 60_000);
+
+  it('reveal asks for the code that was emailed, again after a wrong one; Ctrl-C opens nothing (P3)', async () => {
+    const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+    const env = { MAYFLY_SERVER: `http://127.0.0.1:${server.port}`, MAYFLY_USERNAME: username };
+    const shared = await mayfly(
+      ['share', '--verify', 'anna@example.org'],
+      { ...env, MAYFLY_TOKEN: token },
+      value,
+    );
+    await using terminal = await openShell();
+    const reveal = `clear; mayfly reveal ${shared.out.trim()}; echo "code $?"`;
+    expect(await enter(terminal, reveal, /^Code: $/m)).toContain('We sent a code to an*****@e*****.org.');
+    terminal.press('C-c');
+    await clear(terminal);
+    await enter(terminal, reveal, /^Code: $/m);
+    const codes = await lookUntil(
+      'both emails',
+      async () => codesIn(join(server.dataDir, 'outbox')),
+      ({ length }) => length === 2,
+    );
+    const [first = '', second = ''] = codes;
+    await enter(terminal, first, /^Wrong code: 4 attempts left\.\s+Code: $/m);
+    expect(await enter(terminal, second, /^code \d$/m)).toMatch(new RegExp(`^${value}\\s+code 0$`, 'm'));
   }, 60_000);
 
   it('a core file, where the system leaves one, holds neither passphrase nor secret', async () => {

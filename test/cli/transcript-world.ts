@@ -131,11 +131,14 @@ async function furnish(line: string, app: TestApp): Promise<Record<string, strin
   const waiting = await made({ secret: 'hunter2', memo: 'for the office' });
   const locked = await made({ secret: 'hunter2', passphrase });
   const gone = await made({ secret: 'hunter2' });
+  const verify = 'anna@example.org';
+  const coded = line.includes('CODED') ? await made({ secret: 'hunter2', verify }) : null;
   await app.fetch(`/api/v2/secret/${gone.key}/reveal`, { method: 'POST' });
   return {
     LINK: `${server}/secret/${waiting.key}`,
     LOCKED: `${server}/secret/${locked.key}`,
     GONE: `${server}/secret/${gone.key}`,
+    ...(coded && { CODED: `${server}/secret/${coded.key}`, CODED_METADATA: coded.metadata }),
     RECEIPT: `${server}/receipt/${waiting.metadata}`,
     KEY: waiting.key,
     METADATA: waiting.metadata,
