@@ -16,7 +16,7 @@ installed=$cache/installed
   node "$root/scripts/install.mjs" || exit 1
 
 # What an executable is made of: a file that was changed, replaced or restored has another size, time or inode.
-inputs="src sdk docs/api.md docs/ci.md docs/command.md docs/end-to-end.md docs/mcp.md docs/requests.md scripts package.json package-lock.json tsconfig.json node_modules/.package-lock.json node_modules/bun/bin/bun.exe"
+inputs="src sdk docs/api.md docs/ci.md docs/codes.md docs/command.md docs/end-to-end.md docs/mcp.md docs/requests.md scripts package.json package-lock.json tsconfig.json node_modules/.package-lock.json node_modules/bun/bin/bun.exe"
 list() {
   (CDPATH='' cd -- "$root" && find $inputs "$@" -printf '%p %s %T@ %C@ %i\n')
 }

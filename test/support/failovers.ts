@@ -3,16 +3,14 @@
  * with what only it had, and the standby takes over.
  */
 import type { Ledger } from './ledger.ts';
-import type { Mailboxes } from './mailboxes.ts';
 import type { Nodes } from './nodes.ts';
 import type { PostgresPair } from './postgres.ts';
-import { readAll, runLoad, settleMailboxes } from './storm.ts';
+import { readAll, runLoad } from './storm.ts';
 
 export interface FailoverRun {
   readonly pair: PostgresPair;
   readonly nodes: Pick<Nodes, 'servers' | 'owner'>;
   readonly ledger: Ledger;
-  readonly mailboxes?: Mailboxes;
   readonly random: () => number;
   readonly cycles: number;
   readonly onCycle?: (cycle: FailoverCycle) => void;
@@ -47,8 +45,7 @@ const pause = () => new Promise((resume) => setTimeout(resume, betweenMs));
 const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
 /** Load on every node, and what it has done so far. */
-export function startLoad(run: Pick<FailoverRun, 'nodes' | 'ledger' | 'mailboxes' | 'random'>) {
-  const { nodes, ledger, mailboxes, random } = run;
+export function startLoad({ nodes, ledger, random }: Pick<FailoverRun, 'nodes' | 'ledger' | 'random'>) {
   let isOn = true;
   let answers = 0;
   const acknowledgedBy = nodes.servers.map(() => 0);
@@ -61,7 +58,6 @@ export function startLoad(run: Pick<FailoverRun, 'nodes' | 'ledger' | 'mailboxes
       },
     };
     return runLoad({
-      ...(mailboxes !== undefined && { mailboxes }),
       port,
       ledger: counting,
       basic: nodes.owner.basic,
@@ -123,7 +119,6 @@ export async function playFailovers(run: FailoverRun): Promise<FailoverSum> {
   }
   const [node] = nodes.servers;
   const stillWaited = await readAll(node?.port ?? 0, { ledger, basic: nodes.owner.basic });
-  if (run.mailboxes !== undefined) await settleMailboxes(node?.port ?? 0, run.mailboxes, nodes.owner.basic);
   const known = ledger.entries.filter(({ made }) => made !== null);
   return {
     acknowledged: known.length,

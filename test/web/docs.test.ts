@@ -9,6 +9,7 @@ import { visit, wordsOf } from './visit.ts';
 const root = join(import.meta.dir, '..', '..');
 const files: Readonly<Record<string, string>> = {
   command: 'docs/command.md',
+  codes: 'docs/codes.md',
   api: 'docs/api.md',
   client: 'sdk/README.md',
   ci: 'docs/ci.md',

@@ -11,6 +11,7 @@ const root = join(import.meta.dir, '..', '..', '..');
 /** In display order. The key is the last part of the page's address. */
 const shelf = [
   { key: 'command', file: 'docs/command.md', tells: 'Share, read and burn from a terminal or a script.' },
+  { key: 'codes', file: 'docs/codes.md', tells: 'What a code to a mailbox stops, and what it does not.' },
   { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
   { key: 'client', file: 'sdk/README.md', tells: 'The TypeScript client for Node, Bun, Deno and browsers.' },
   { key: 'ci', file: 'docs/ci.md', tells: 'Secrets in GitHub Actions and GitLab CI/CD.' },

@@ -106,20 +106,37 @@ const workerPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-export type Assets = ReturnType<typeof packAssets>;
+export interface Assets {
+  readonly style: Asset;
+  extraStyle(name: StyleName): Asset;
+  script(name: ScriptName): Asset;
+  readonly worker: Asset;
+  find(name: string): SiteFile | null;
+}
 
 /** Packs the assets at first use, because that takes about 40 ms and startup should not wait for it. */
-export function createAssets(): () => Assets {
+export function createAssets(): Assets {
   let made: Assets | null = null;
-  return () => {
+  const all = (): Assets => {
     made ??= packAssets();
     return made;
+  };
+  return {
+    get style() {
+      return all().style;
+    },
+    extraStyle: (name) => all().extraStyle(name),
+    script: (name) => all().script(name),
+    get worker() {
+      return all().worker;
+    },
+    find: (name) => all().find(name),
   };
 }
 
 const scriptType = 'text/javascript; charset=utf-8';
 
-function packAssets() {
+function packAssets(): Assets {
   const files = new Map<string, SiteFile>();
   const add = (stem: string, extension: string, content: string | Uint8Array, file: SiteFile): Asset => {
     const asset = assetOf(stem, extension, content);
@@ -145,10 +162,10 @@ function packAssets() {
   ) as Record<keyof typeof scriptTexts, Asset>;
   return {
     style: addStyle('style', style.replace('display.woff2', faceName)),
-    extraStyle: (name: StyleName) => extra[name],
-    script: (name: ScriptName) => scripts[name],
+    extraStyle: (name) => extra[name],
+    script: (name) => scripts[name],
     worker: scripts[workerName],
-    find: (name: string) => files.get(name) ?? null,
+    find: (name) => files.get(name) ?? null,
   };
 }
 

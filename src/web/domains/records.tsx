@@ -40,7 +40,7 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
           </PostForm>
         </li>
       </ol>
-      <CopyStatus frame={frame} failed="copy.failed" />
+      <CopyStatus copied={frame.say('domain.copied')} failed={frame.say('domain.notCopied')} />
     </div>
   );
 };
@@ -119,10 +119,12 @@ const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase
         {`\n${text}`}
       </textarea>
       <CopyButton
-        {...{ frame, target: id }}
+        target={id}
         id={`${id}-copy`}
         class="quiet"
-        aria-labelledby={`${id}-copy ${id}-label`}
+        label={frame.say('domain.copy')}
+        copied={frame.say('domain.copied')}
+        labelledBy={`${id}-copy ${id}-label`}
       />
     </div>
   </div>

@@ -187,11 +187,11 @@ export const Spelled: FC<GivenProps> = ({ frame: { messages }, value }) => {
 
 /** The script shows the hidden buttons, and fills the list of values from the template. */
 export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, save }) => {
-  const one = { 'data-copy': '.pair', 'data-label': frame.say('revealed.copyOne') };
+  const copied = frame.say('revealed.copied');
   return (
     <>
       <div class="actions">
-        <CopyButton frame={frame} target="value" />
+        <CopyButton target="value" label={frame.say('revealed.copy')} copied={copied} />
         <SwapButton
           kind="quiet"
           icons={['eye-off', 'eye']}
@@ -200,13 +200,23 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
         />
         {save}
       </div>
-      <CopyStatus frame={frame} failed="revealed.copyFailed" />
+      <CopyStatus copied={copied} failed={frame.say('revealed.copyFailed')} />
       <template id="pairs" data-all={frame.say('revealed.copyAll')}>
         <ul class="plain pairs" {...heldCopy}>
           <li>
             <code class="name" />
             <code class="pair" />
-            <CopyButton frame={frame} {...one} class="quiet small" />
+            <button
+              type="button"
+              class="quiet small"
+              data-copy=".pair"
+              data-copied={copied}
+              data-label={frame.say('revealed.copyOne')}
+            >
+              <Icon name="copy" />
+              <Icon name="check" />
+              <span>{frame.say('revealed.copy')}</span>
+            </button>
           </li>
         </ul>
         <details class="whole">

@@ -352,9 +352,14 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
         <Icon name="share" />
         <span>{frame.say('gone.tellShare')}</span>
       </button>
-      <CopyButton frame={frame} target="ready-text" say="gone.tellCopy" class="quiet" />
+      <CopyButton
+        target="ready-text"
+        label={frame.say('gone.tellCopy')}
+        copied={frame.say('revealed.copied')}
+        class="quiet"
+      />
     </div>
-    <CopyStatus frame={frame} failed="revealed.copyFailed" />
+    <CopyStatus copied={frame.say('revealed.copied')} failed={frame.say('revealed.copyFailed')} />
   </details>
 );
 
