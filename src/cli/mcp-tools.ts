@@ -26,6 +26,7 @@ const sentences: Readonly<Record<string, string>> = {
   unknown_secret: gone,
   incomplete_link:
     'The link is incomplete: the 22 characters after # are missing or damaged. It was not opened.',
+  code_required: 'This secret asks for a code by email: a person can open it with mayfly reveal.',
   insecure_address: 'This server does not use https, which encrypting end to end requires. Nothing was sent.',
   unreachable: 'The server could not be reached.',
   account_required: 'The server requires an account for this: a person can log in by mayfly login.',
