@@ -1,63 +1,59 @@
-/** A record's row, in the form that both stores share. It contains the receipt, and the secret or, later, a look. */
-import type { AccountId } from '../core/account.ts';
-import type { ReceiptId, SecretId } from '../core/keys.ts';
-import type { StoredSecret, StoredState } from '../core/secret.ts';
-import type { UnixSeconds } from '../core/time.ts';
-import { flagsIn } from './flags.ts';
+/**
+ * A record's row, in the form that both stores share: it contains the receipt, and the secret or, later, a look. Columns have the names of
+ * the fields that they become.
+ */
+import type { SecretId } from '../core/keys.ts';
+import type { ReceiptRecord, SecretLife, StoredSecret, StoredState } from '../core/secret.ts';
+import { flagsIn, type RecordFlags } from './flags.ts';
 
-export interface SecretRow {
-  readonly row_version: number;
-  readonly owner: AccountId | null;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
+export interface SecretRow extends Omit<StoredSecret, 'secretId' | keyof RecordFlags> {
   readonly marks: number;
-  readonly share_domain: string;
-  readonly sealed_secret: Uint8Array;
 }
+
+/** All columns of a `SecretRow` but the sealed bytes, which are read only if needed. */
+export const secretColumns = `
+  row_version AS "rowVersion", owner, created_at AS "createdAt", expires_at AS "expiresAt", marks, share_domain AS "shareDomain"`;
 
 export function toSecret(secretId: SecretId, row: SecretRow): StoredSecret {
-  return {
-    secretId,
-    rowVersion: row.row_version,
-    owner: row.owner,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    sealedSecret: row.sealed_secret,
-  };
+  const { rowVersion, owner, createdAt, expiresAt, marks, shareDomain, sealedSecret } = row;
+  return { secretId, rowVersion, owner, createdAt, expiresAt, ...flagsIn(marks), shareDomain, sealedSecret };
 }
 
-export interface ReceiptRow {
-  readonly receipt_id: Uint8Array;
+type FactsOfReceipt = 'receiptId' | 'owner' | 'createdAt' | 'expiresAt' | 'receiptExpiresAt' | 'shareDomain';
+
+export interface ReceiptRow extends Pick<ReceiptRecord, FactsOfReceipt | 'detailsBox' | 'recentBox'> {
   readonly secret_id: Uint8Array;
-  readonly position: number;
   readonly state: string;
-  readonly owner: AccountId | null;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
-  readonly receipt_expires_at: UnixSeconds;
+  readonly position: number;
   readonly marks: number;
-  readonly share_domain: string;
-  readonly details_box: Uint8Array | null;
 }
+
+/** Columns of `records r` in a `ReceiptRow`, without its `state` and `secret_id`. */
+export const receiptColumns = `
+  r.position, r.receipt_id AS "receiptId", r.owner, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
+  r.receipt_expires_at AS "receiptExpiresAt", r.marks, r.share_domain AS "shareDomain", r.details_box AS "detailsBox",
+  r.recent_box AS "recentBox"`;
 
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
 
-export function lifeOf(row: Pick<ReceiptRow, 'state' | 'expires_at'>) {
-  return { state: states[row.state] ?? 'burned', expiresAt: row.expires_at };
+export type LifeRow = Pick<ReceiptRow, 'state' | 'expiresAt'>;
+
+export function lifeOf({ state, expiresAt }: LifeRow): SecretLife {
+  return { state: states[state] ?? 'burned', expiresAt };
 }
 
 export function receiptOf(row: ReceiptRow) {
+  const { receiptId, owner, createdAt, receiptExpiresAt, marks, shareDomain, detailsBox, recentBox } = row;
+  const ids = { receiptId, secretId: row.secret_id as SecretId };
+  const boxes = { detailsBox, recentBox };
   return {
     ...lifeOf(row),
-    receiptId: row.receipt_id as ReceiptId,
-    secretId: row.secret_id as SecretId,
-    owner: row.owner,
-    createdAt: row.created_at,
-    receiptExpiresAt: row.receipt_expires_at,
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    detailsBox: row.details_box,
+    ...ids,
+    owner,
+    createdAt,
+    receiptExpiresAt,
+    ...flagsIn(marks),
+    shareDomain,
+    ...boxes,
   };
 }

@@ -11,7 +11,7 @@ import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts'
 import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
-import { type Done, decided } from './batches.ts';
+import { decided, isDone } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { decision, nameOf, type Statement, statement } from './statement.ts';
 import { newTokenColumns, tokenValues } from './tokens.ts';
@@ -54,6 +54,9 @@ export function createAccountStore(engine: Engine): AccountRegister {
     const [row] = await engine.read<AccountRow>(by, [value]);
     return row === undefined ? null : accountOf(row);
   };
+  const set = async (column: Statement, id: AccountId, value: string | number | null): Promise<void> => {
+    await engine.decide(column, [id, value]);
+  };
   return {
     async createAccount({ username, plan, createdAt }, token) {
       const values = [username, plan, createdAt, ...tokenValues(token)];
@@ -74,21 +77,11 @@ export function createAccountStore(engine: Engine): AccountRegister {
       const [counts] = await engine.read<OwnedCounts>(countRecords, [id, engine.time.now()]);
       return counts ?? { waiting: 0, receipts: 0 };
     },
-    async lockAccount(id) {
-      return (await decided<Done>(engine, lock, [id], (row) => row.done))?.done ?? false;
-    },
-    unlockAccount: async (id) => (await decided(engine, unlock, [id])) !== null,
-    async setPlan(id, plan) {
-      await engine.decide(setPlan, [id, plan]);
-    },
-    async setLocale(id, locale) {
-      await engine.decide(setLocale, [id, locale]);
-    },
-    async setNotify(id, kinds) {
-      await engine.decide(setNotify, [id, maskOf(noticeKinds, kinds)]);
-    },
-    async setSenderName(id, name) {
-      await engine.decide(setSenderName, [id, name]);
-    },
+    lockAccount: (id) => isDone(engine, lock, [id]),
+    unlockAccount: (id) => isDone(engine, unlock, [id]),
+    setPlan: (id, plan) => set(setPlan, id, plan),
+    setLocale: (id, locale) => set(setLocale, id, locale),
+    setNotify: (id, kinds) => set(setNotify, id, maskOf(noticeKinds, kinds)),
+    setSenderName: (id, name) => set(setSenderName, id, name),
   };
 }

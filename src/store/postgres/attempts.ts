@@ -18,8 +18,8 @@ import {
 } from '../../core/ports/attempts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
+import { rowsInOrderOf } from './batches.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;

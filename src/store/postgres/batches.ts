@@ -142,6 +142,18 @@ export function createBatch<Ask, Answer, Row = unknown>(
   };
 }
 
+const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
+
+/** Returns each ask's row, or `null`. Statements return rows in any order, one for each ask whose id is known. */
+export function rowsInOrderOf<Ask, Row extends { readonly asked_id: Uint8Array }>(
+  asks: readonly Ask[],
+  idOf: (ask: Ask) => Uint8Array,
+  rows: readonly Row[],
+): (Row | null)[] {
+  const byId = Map.groupBy(rows, (row) => textOf(row.asked_id));
+  return asks.map((ask) => byId.get(textOf(idOf(ask)))?.pop() ?? null);
+}
+
 /**
  * Combines many look-ups into one statement.
  * @param find returns a row for each key, found or not, with the key's place (from 1) and `recordsColumn`, which saves
@@ -170,10 +182,6 @@ export function createLookUp<
   };
 }
 
-export interface Done {
-  done: boolean;
-}
-
 /**
  * Returns the decision's row, or `null` if it has none. If it changed nothing, the answer depends on what others
  * wrote, so their writes are first proven durable: a secret reported gone stays gone.
@@ -188,4 +196,15 @@ export async function decided<Row>(
   const [row = null] = rows;
   if (row === null || !isChange(row)) await engine.prove(rows);
   return row;
+}
+
+interface Done {
+  readonly done?: boolean;
+}
+
+/** Whether the decision did what was asked: it has a row, and if that has a column `done`, this is true. */
+export async function isDone(engine: Engine, decide: Statement, values: Values): Promise<boolean> {
+  const isChange = ({ done }: Done) => done === undefined || done;
+  const row = await decided(engine, decide, values, isChange);
+  return row !== null && isChange(row);
 }

@@ -28,12 +28,11 @@ import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import type { Burner } from '../../protocol/vocabulary.ts';
-import { createBatch } from './batches.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { NotExecutedError } from './faults.ts';
 import type { RootUses } from './roots.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { decision, type Statement } from './statement.ts';
 import { requestWaits } from './waits.ts';
 

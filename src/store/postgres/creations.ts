@@ -18,9 +18,8 @@ import {
 } from '../../core/ports/creations.ts';
 import type { CreationId } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { createBatch } from './batches.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const selectCreations = statement(`

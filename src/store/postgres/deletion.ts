@@ -8,7 +8,7 @@
  */
 import type { AccountId } from '../../core/account.ts';
 import type { DeletionStep, DeletionStore } from '../../core/ports/deletion.ts';
-import { decided } from './batches.ts';
+import { decided, isDone } from './batches.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';
@@ -53,7 +53,7 @@ const selectUnfinished = statement(
 
 export function createDeletionStore(engine: Engine): DeletionStore {
   return {
-    deleteAccount: async (id) => (await decided(engine, deleteAccount, [id])) !== null,
+    deleteAccount: (id) => isDone(engine, deleteAccount, [id]),
     continueDeletion: (id, limit) =>
       decided<DeletionStep>(
         engine,

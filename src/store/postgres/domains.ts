@@ -6,7 +6,7 @@
 import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
 import { type DomainRow, domainColumns, domainOf } from '../domain-rows.ts';
-import { createLookUp, decided } from './batches.ts';
+import { createLookUp, decided, isDone } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
@@ -81,8 +81,6 @@ export function createDomainStore(engine: Engine): DomainStore {
     selectVerified,
     ({ name, ...row }) => (name === null ? null : domainOf({ ...row, name })),
   );
-  const isDecided = async (by: Statement, values: Values): Promise<boolean> =>
-    (await decided(engine, by, values)) !== null;
   return {
     async addDomain({ accountId, name, state, challenge, createdAt }, max) {
       const values = [accountId, name, state, challenge, createdAt, JSON.stringify(plainBrand), max];
@@ -107,15 +105,15 @@ export function createDomainStore(engine: Engine): DomainStore {
       if (row?.outcome === 'taken') return 'taken';
       return row?.outcome === 'noted' ? find(selectOne, [id, nameOf(name)]) : null;
     },
-    setDomainBrand: (id, name, brand) => isDecided(setBrand, [id, nameOf(name), JSON.stringify(brand)]),
+    setDomainBrand: (id, name, brand) => isDone(engine, setBrand, [id, nameOf(name), JSON.stringify(brand)]),
     setDomainLogo: (id, name, given) =>
       given === null
-        ? isDecided(removeLogo, [id, nameOf(name)])
-        : isDecided(keepLogo, [id, nameOf(name), given.name, given.type, copyOf(given.bytes)]),
+        ? isDone(engine, removeLogo, [id, nameOf(name)])
+        : isDone(engine, keepLogo, [id, nameOf(name), given.name, given.type, copyOf(given.bytes)]),
     async findDomainLogo(logoName) {
       return (await engine.read<DomainLogo>(selectLogo, [nameOf(logoName)]))[0] ?? null;
     },
-    removeDomain: (id, name) => isDecided(removeDomain, [id, nameOf(name)]),
+    removeDomain: (id, name) => isDone(engine, removeDomain, [id, nameOf(name)]),
     async takeDomainsToCheck(before, limit, seconds) {
       return (await engine.decide<DomainRow>(takeDue, [before, limit, seconds])).map(domainOf);
     },

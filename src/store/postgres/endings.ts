@@ -7,9 +7,8 @@
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { createBatch } from './batches.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { decision } from './statement.ts';
 
 export const undoSeconds = 7;

@@ -9,21 +9,20 @@ import type { IsAbandoned } from '../../core/ports/claims.ts';
 import { type LookStore, lookRow, type StoredLook } from '../../core/ports/looks.ts';
 import type { RotationStore } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type SecretRow, toSecret } from '../record-rows.ts';
-import { createBatch } from './batches.ts';
+import { type SecretRow, secretColumns, toSecret } from '../record-rows.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import { erased } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { decision, statement } from './statement.ts';
 
 const findLook = statement(`
   SELECT ${endingColumns}, ${secretColumns}, r.look_until,
-    CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS sealed_secret
+    CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS "sealedSecret"
   FROM mayfly_store.records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
 
-interface LookRow extends Ending, Omit<SecretRow, 'sealed_secret'> {
-  readonly sealed_secret: Uint8Array | null;
+interface LookRow extends Ending, Omit<SecretRow, 'sealedSecret'> {
+  readonly sealedSecret: Uint8Array | null;
   readonly look_until: UnixSeconds;
 }
 
@@ -79,10 +78,8 @@ export function createLookStore(engine: Engine, { believe, believeLocked }: Endi
     const [row] = await engine.read<LookRow>(findLook, [id, tag?.slice() ?? null, engine.time.now()]);
     if (row === undefined) return null;
     await believe(row);
-    const { sealed_secret } = row;
-    return sealed_secret === null
-      ? null
-      : { ...toSecret(id, { ...row, sealed_secret }), until: row.look_until };
+    const { sealedSecret, look_until: until } = row;
+    return sealedSecret && { ...toSecret(id, { ...row, sealedSecret }), until };
   }
 
   return {

@@ -3,9 +3,7 @@
  * node hands over an email, and only one gets a notice. The statement that hands out a notice also deletes it; if the outcome is
  * in doubt, the notice is lost rather than given twice. Locked rows are skipped, so nodes do not wait for each other.
  */
-import type { AccountId } from '../../core/account.ts';
-import type { MailStore } from '../../core/ports/mail.ts';
-import type { UnixSeconds } from '../../core/time.ts';
+import type { DueNotice, MailStore } from '../../core/ports/mail.ts';
 import { createEndings, type Ending, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { copyOf, decision } from './statement.ts';
@@ -45,18 +43,11 @@ const takeNotices = decision(`
   taken AS (
     UPDATE mayfly_store.records r SET notice_due_at = NULL FROM due WHERE r.secret_id = due.secret_id
     RETURNING due.notice_due_at, r.position, r.owner, r.created_at, r.expires_at, r.share_domain)
-  SELECT owner, created_at, expires_at, share_domain FROM taken ORDER BY notice_due_at, position`);
+  SELECT owner, created_at AS "createdAt", expires_at AS "expiresAt", share_domain AS "shareDomain" FROM taken ORDER BY notice_due_at, position`);
 
 interface FoundRow extends Ending {
   lives: boolean;
   is_queued: boolean;
-}
-
-interface DueRow {
-  owner: AccountId;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  share_domain: string;
 }
 
 export function createMailStore(engine: Engine): MailStore {
@@ -74,13 +65,7 @@ export function createMailStore(engine: Engine): MailStore {
       await engine.decide(noteDelivery, [copyOf(id), state, staleAt, ...boxes]);
     },
     async takeDueNotices(limit) {
-      const rows = await engine.decide<DueRow>(takeNotices, [limit]);
-      return rows.map(({ owner, created_at, expires_at, share_domain }) => ({
-        owner,
-        createdAt: created_at,
-        expiresAt: expires_at,
-        shareDomain: share_domain,
-      }));
+      return [...(await engine.decide<DueNotice>(takeNotices, [limit]))];
     },
   };
 }

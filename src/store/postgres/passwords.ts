@@ -2,7 +2,7 @@
 import type { StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';
 import { accountColumns, accountOf, type PasswordRow, passwordColumns, passwordOf } from '../account-rows.ts';
-import { type Done, decided } from './batches.ts';
+import { isDone } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, statement } from './statement.ts';
 
@@ -27,9 +27,9 @@ export function createPasswordStore(engine: Engine): PasswordStore {
       const [row] = await engine.read<PasswordRow>(selectPassword, [nameOf(username)]);
       return row === undefined ? null : { account: accountOf(row), password: passwordOf(row) };
     },
-    async changePassword(id, from, to, keepSessionId, tokens) {
+    changePassword(id, from, to, keepSessionId, tokens) {
       const values = [id, copyOf(from), ...passwordValues(to), keepSessionId, tokens === 'revoke'];
-      return (await decided<Done>(engine, changePassword, values, (row) => row.done))?.done ?? false;
+      return isDone(engine, changePassword, values);
     },
   };
 }

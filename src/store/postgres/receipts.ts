@@ -2,17 +2,16 @@ import type { ReceiptStore } from '../../core/ports/receipts.ts';
 import { isWaiting, type ReceiptRecord, type StoredDelivery, type StoredReceipt } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Burner, DeliveryState } from '../../protocol/vocabulary.ts';
-import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
+import { type LifeRow, lifeOf, type ReceiptRow, receiptColumns, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
+import { rowsInOrderOf } from './batches.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 interface KeptReceipt extends Ending, ReceiptRow {
   readonly viewed_at: UnixSeconds | null;
   readonly burned_by: Burner | null;
-  readonly recent_box: Uint8Array | null;
   readonly memo_box: Uint8Array | null;
   readonly delivery: DeliveryState | null;
   readonly delivery_at: UnixSeconds;
@@ -21,23 +20,19 @@ interface KeptReceipt extends Ending, ReceiptRow {
   readonly delivery_address_box: Uint8Array | null;
 }
 
-type LifeRow = Ending & Pick<ReceiptRow, 'state' | 'expires_at'> & { readonly asked_id: Uint8Array };
-
-const receiptColumns = `
-  ${endingColumns}, r.receipt_id, r.position, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.burned_by,
-  r.marks, r.share_domain, r.details_box, r.recent_box, r.memo_box,
-  r.delivery, r.delivery_at, r.delivery_stale_at, r.delivery_note_box, r.delivery_address_box`;
+const columns = `
+  ${endingColumns}, ${receiptColumns}, r.viewed_at, r.burned_by, r.memo_box, r.delivery, r.delivery_at, r.delivery_stale_at, r.delivery_note_box, r.delivery_address_box`;
 
 const findReceipt = statement(`
-  SELECT ${receiptColumns}, CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret FROM mayfly_store.records r
+  SELECT ${columns}, CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret FROM mayfly_store.records r
   WHERE r.receipt_id = $1 AND r.receipt_expires_at > $2 AND ($3::bigint IS NULL OR r.owner IS NULL OR r.owner = $3)`);
 
 const findLives = statement(`
-  SELECT asked_id, ${endingColumns}, r.expires_at FROM unnest($1::bytea[]) AS asked (asked_id)
+  SELECT asked_id, ${endingColumns}, r.expires_at AS "expiresAt" FROM unnest($1::bytea[]) AS asked (asked_id)
   JOIN mayfly_store.records r ON r.receipt_id = asked_id WHERE r.receipt_expires_at > $2`);
 
 const listReceipts = statement(`
-  SELECT ${receiptColumns} FROM mayfly_store.records r
+  SELECT ${columns} FROM mayfly_store.records r
   WHERE r.owner = $1 AND r.position < $2 AND r.receipt_expires_at > $3 AND r.recent_box IS NOT NULL
   ORDER BY r.position DESC LIMIT $4`);
 
@@ -50,7 +45,6 @@ function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
     viewedAt: row.viewed_at,
     endedAt: row.ended_at,
     burnedBy: row.burned_by,
-    recentBox: row.recent_box,
     memoBox: row.memo_box,
     delivery: deliveryAt(deliveryOf(row, isWaiting(lifeOf(row), now)), now),
   };
@@ -100,7 +94,10 @@ export function createReceiptStore(engine: Engine, { believe }: Pick<Endings, 'b
     },
     async findLives(asked) {
       const ids = asked.map(copyOf);
-      const rows = await engine.read<LifeRow>(findLives, [ids, time.earliest()]);
+      const rows = await engine.read<Ending & LifeRow & { asked_id: Uint8Array }>(findLives, [
+        ids,
+        time.earliest(),
+      ]);
       await believeAll(rows);
       return rowsInOrderOf(ids, (id) => id, rows).map((row) => row && lifeOf(row));
     },

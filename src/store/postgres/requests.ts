@@ -17,7 +17,7 @@ import {
   requestOf,
   valuesOfRequest,
 } from '../request-rows.ts';
-import { decided } from './batches.ts';
+import { decided, isDone } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { createRootUses } from './roots.ts';
 import { copyOfRecord, insertFit, recordValues, withFit } from './secrets.ts';
@@ -116,7 +116,6 @@ export function createRequestStore(engine: Engine): RequestStore {
 
   const findAnswer: RequestStore['findAnswer'] = async (id, answer) =>
     (await answersOf(id, answer))[0] ?? null;
-  const isDone = async (rows: ReturnType<typeof decided>) => (await rows) !== null;
 
   return {
     async putRequest(request, maxPlaces) {
@@ -162,8 +161,8 @@ export function createRequestStore(engine: Engine): RequestStore {
       const row = await decided(engine, changeRequest, values, isChange);
       return row?.outcome ?? 'unknown';
     },
-    discardAnswer: (id, answer) => isDone(decided(engine, discardAnswer, [copyOf(id), copyOf(answer)])),
-    takeRequestNotice: (id) => isDone(decided(engine, takeNotice, [copyOf(id)])),
+    discardAnswer: (id, answer) => isDone(engine, discardAnswer, [copyOf(id), copyOf(answer)]),
+    takeRequestNotice: (id) => isDone(engine, takeNotice, [copyOf(id)]),
     async reportRequest(id) {
       await engine.decide(reportRequest, [copyOf(id)]);
     },
@@ -171,7 +170,7 @@ export function createRequestStore(engine: Engine): RequestStore {
       const values = [time.now(), limit, ...partsOfCursor(after)];
       return (await engine.read<RequestRow>(listRequests, values)).map(listedRequestOf);
     },
-    endRequest: (id) => isDone(decided(engine, endRequests, [copyOf(id), 1])),
+    endRequest: (id) => isDone(engine, endRequests, [copyOf(id), 1]),
     endRequests: async (limit) => (await engine.decide(endRequests, [null, limit])).length,
   };
 }

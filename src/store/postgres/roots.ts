@@ -13,9 +13,8 @@ import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
 import { type RootStore, type RotationStore, rootKidOf } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { createBatch } from './batches.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import type { Engine } from './engine.ts';
-import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const daySeconds = 86_400;

@@ -13,15 +13,14 @@ import type { SecretStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { bitsOf } from '../flags.ts';
-import { type SecretRow, toSecret } from '../record-rows.ts';
-import { createBatch } from './batches.ts';
+import { type SecretRow, secretColumns, toSecret } from '../record-rows.ts';
+import { createBatch, rowsInOrderOf } from './batches.ts';
 import { createClaimStore, type Kept, rootOf } from './claims.ts';
 import { createEndings, type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine, Values } from './engine.ts';
 import { createLookStore } from './looks.ts';
 import { createReceiptStore } from './receipts.ts';
 import { createRootUses, createWrappings, type RootUses } from './roots.ts';
-import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
@@ -33,7 +32,7 @@ const findSecrets = statement(`
   SELECT found.*, asked.secret_id AS asked_id, found.state IS NOT NULL AS is_there, ${recordsColumn}
   FROM unnest($1::bytea[]) AS asked (secret_id) LEFT JOIN LATERAL (
     SELECT ${endingColumns}, r.sealed_version, r.delivery_address_box, ${secretColumns},
-      CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret
+      CASE WHEN r.state = 'w' THEN r.sealed_secret END AS "sealedSecret"
     FROM mayfly_store.records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found ON true`);
 
 interface FoundRow extends Ending, SecretRow {
@@ -68,7 +67,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
     const found = toSecret(id, row);
     kept.set(found, {
       owner: row.owner,
-      sealedSecret: row.sealed_secret,
+      sealedSecret: row.sealedSecret,
       sealedVersion: row.sealed_version,
       addressBox: row.delivery_address_box,
     });

@@ -8,7 +8,7 @@
 import type { Account, StoredSession } from '../../core/account.ts';
 import type { SessionStore } from '../../core/ports/sessions.ts';
 import { type AccountRow, accountColumns, accountOf, sessionColumns, sessionOf } from '../account-rows.ts';
-import { createLookUp, decided } from './batches.ts';
+import { createLookUp, decided, isDone } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
@@ -76,6 +76,6 @@ export function createSessionStore(engine: Engine): SessionStore {
     async listSessions(id) {
       return [...(await engine.read<StoredSession>(selectOwned, [id, engine.time.now()]))];
     },
-    endSession: async (id, sessionId) => (await decided(engine, deleteSession, [id, sessionId])) !== null,
+    endSession: (id, sessionId) => isDone(engine, deleteSession, [id, sessionId]),
   };
 }

@@ -9,7 +9,7 @@ import type { AccountId, AccountLinkTicket, StoredTicket } from '../../core/acco
 import type { TicketStore } from '../../core/ports/tickets.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount, ticketColumns } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
-import { type Done, decided } from './batches.ts';
+import { decided, isDone } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { passwordValues } from './passwords.ts';
 import { copyOf, decision, statement } from './statement.ts';
@@ -74,10 +74,7 @@ export function createTicketStore(engine: Engine): TicketStore {
         if ((await engine.decide(insertTicket, values)).length === 1) return true;
       }
     },
-    async replaceResetTickets(id, ticket) {
-      const values = [id, ...linkValues(ticket)];
-      return (await decided<Done>(engine, replaceTickets, values, (row) => row.done))?.done ?? false;
-    },
+    replaceResetTickets: (id, ticket) => isDone(engine, replaceTickets, [id, ...linkValues(ticket)]),
     async findTicket(kind, ticketHash) {
       const values = [copyOf(ticketHash), kind, engine.time.now()];
       return (await engine.read<StoredTicket>(selectTicket, values))[0] ?? null;

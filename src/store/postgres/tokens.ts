@@ -11,7 +11,7 @@ import {
   tokenOf,
 } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
-import { createLookUp, decided } from './batches.ts';
+import { createLookUp, decided, isDone } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
@@ -101,7 +101,7 @@ export function createTokenStore(engine: Engine): TokenStore {
       return row && added(id, token, row);
     },
     listTokens: async (id) => (await engine.read<TokenRow>(selectOwned, [id])).map(tokenOf),
-    revokeToken: async (id, tokenId) => (await decided(engine, deleteToken, [id, tokenId])) !== null,
+    revokeToken: (id, tokenId) => isDone(engine, deleteToken, [id, tokenId]),
     async noteTokenUse(tokenId, at) {
       await engine.decide(noteUse, [tokenId, at]);
     },

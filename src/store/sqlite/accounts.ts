@@ -86,18 +86,10 @@ export function createAccountWrites(db: Database): WritesOf<AccountRegister> {
       if (inserted !== null) insertToken(inserted.id, token);
       return inserted;
     },
-    setPlan(_now, id, plan) {
-      setPlan.run(id, plan);
-    },
-    setLocale(_now, id, locale) {
-      setLocale.run(id, locale);
-    },
-    setNotify(_now, id, kinds) {
-      setNotify.run(id, maskOf(noticeKinds, kinds));
-    },
-    setSenderName(_now, id, name) {
-      setSenderName.run(id, name);
-    },
+    setPlan: (_now, id, plan) => void setPlan.run(id, plan),
+    setLocale: (_now, id, locale) => void setLocale.run(id, locale),
+    setNotify: (_now, id, kinds) => void setNotify.run(id, maskOf(noticeKinds, kinds)),
+    setSenderName: (_now, id, name) => void setSenderName.run(id, name),
     lockAccount(now, id) {
       const locked = lock.get(id, now);
       if (locked === null) return false;

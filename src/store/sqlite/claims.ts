@@ -26,21 +26,15 @@ const burnerTimes: Readonly<Record<Burner, string>> = {
   recipient: 'receipt_expires_at',
 };
 
-export interface OwnTimes {
-  state: string;
-  delivery_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  receipt_expires_at: UnixSeconds;
+interface OwnTimes {
+  readonly expiresAt: UnixSeconds;
+  readonly receiptExpiresAt: UnixSeconds;
 }
 
-export function burnerOf({
-  state,
-  delivery_at: at,
-  expires_at,
-  receipt_expires_at,
-}: OwnTimes): Burner | null {
+/** @param at the row's `delivery_at` */
+export function burnerOf(state: string, at: UnixSeconds, times: OwnTimes): Burner | null {
   if (state !== 'b') return null;
-  return at === receipt_expires_at ? 'recipient' : at === expires_at ? 'creator' : null;
+  return at === times.receiptExpiresAt ? 'recipient' : at === times.expiresAt ? 'creator' : null;
 }
 
 /** Ends a waiting secret early, at `?1`. All early ends use it except a claim with a look (see looks.ts). The caller adds the condition. */

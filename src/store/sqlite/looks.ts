@@ -16,11 +16,10 @@ import { type LookStore, lookRow, type NewLook, type StoredLook } from '../../co
 import type { RotationStore } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
-import { toSecret } from '../record-rows.ts';
+import { type SecretRow, secretColumns, toSecret } from '../record-rows.ts';
 import type { Deciding, LocatedClaim } from './decisions.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import { locateSecret, type Parts } from './parts.ts';
-import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
 
@@ -66,10 +65,10 @@ const takeOne = `
 
 const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3', '?4')}`;
 
-const columns = `SELECT ${secretColumns}, sweep_at FROM records`;
+const columns = `SELECT ${secretColumns}, sealed_secret AS sealedSecret, sweep_at AS until FROM records`;
 
-interface LookRow extends PlacedSecretRow {
-  sweep_at: UnixSeconds;
+interface LookRow extends SecretRow {
+  readonly until: UnixSeconds;
 }
 
 export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSecret'>) {
@@ -85,7 +84,7 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
       const row = rowAmong(locator.placesOfSecret(id), (place) =>
         tag === null ? any.get(place, id, now) : own.get(place, id, tag, hintIn(tag), now),
       );
-      return row === null ? null : { ...toSecret(id, row), until: row.sweep_at };
+      return row && { ...toSecret(id, row), until: row.until };
     },
   };
 }

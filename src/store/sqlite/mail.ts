@@ -4,7 +4,6 @@
  */
 
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/account.ts';
 import type { DueNotice, MailStore } from '../../core/ports/mail.ts';
 import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -80,16 +79,12 @@ const isWanted = `EXISTS (
 const forgetUnwanted = `DELETE FROM notices WHERE due_at <= ?1 AND NOT ${isWanted}`;
 
 const selectDue = `
-  SELECT r.position, r.owner, r.created_at, r.expires_at, r.share_domain
+  SELECT r.position, r.owner, r.created_at AS createdAt, r.expires_at AS expiresAt, r.share_domain AS shareDomain
   FROM notices n JOIN records r ON r.position = n.position
   WHERE n.due_at <= ?1 ORDER BY n.due_at, n.position LIMIT ?2`;
 
-interface DueRow {
-  position: number;
-  owner: AccountId;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  share_domain: string;
+interface DueRow extends DueNotice {
+  readonly position: number;
 }
 
 export interface MailWrites extends Deciding<'queueDelivery' | 'setDelivery' | 'takeDueNotices'> {
@@ -108,9 +103,9 @@ export function createMailWrites(db: Database): MailWrites {
   const due = db.query<DueRow, [UnixSeconds, number]>(selectDue);
   const remove = db.query('DELETE FROM notices WHERE position = ?1');
 
-  function take({ position, owner, created_at, expires_at, share_domain }: DueRow): DueNotice {
+  function take({ position, ...notice }: DueRow): DueNotice {
     remove.run(position);
-    return { owner, createdAt: created_at, expiresAt: expires_at, shareDomain: share_domain };
+    return notice;
   }
 
   return {

@@ -16,7 +16,7 @@ import {
   type TableName,
   tableNamed,
 } from '../move/tables.ts';
-import { burnerOf, type OwnTimes } from './claims.ts';
+import { burnerOf } from './claims.ts';
 import { hintOf } from './locator.ts';
 import { hintIn, hintSpan, holdsLook } from './looks.ts';
 import {
@@ -45,7 +45,10 @@ interface Reading {
   readonly toRow: (row: never) => MovedRow;
 }
 
-interface RecordRow extends DeliveryColumns, OwnTimes {
+interface RecordRow extends DeliveryColumns {
+  state: string;
+  expires_at: number;
+  receipt_expires_at: number;
   position: number;
   owner: number | null;
   created_at: number;
@@ -66,13 +69,14 @@ const selectRecords = `
 
 /** Erased bytes are zeros in this store, and are not moved. */
 function toMovedRecord(row: RecordRow): MovedRow {
+  const { expires_at: expiresAt, receipt_expires_at: receiptExpiresAt } = row;
   const delivery = deliveryOf(row);
   const isLook = row.holds_look === 1;
   const isSealed = isLook || (row.state === 'w' && row.sweep_at < row.receipt_expires_at);
   return inOrder(tableNamed('records'), {
     ...row,
     ended_at: row.state === 'w' ? null : row.ended_at,
-    burned_by: burnerOf(row),
+    burned_by: burnerOf(row.state, row.delivery_at, { expiresAt, receiptExpiresAt }),
     viewed_at: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
     recent_box: unlessErased(row.recent_box),
     memo_box: unlessErased(row.memo_box),

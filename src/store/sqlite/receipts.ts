@@ -12,7 +12,7 @@ import {
   type StoredReceipt,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
+import { type LifeRow, lifeOf, type ReceiptRow, receiptColumns, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { burnerOf } from './claims.ts';
 import type { Deciding } from './decisions.ts';
@@ -24,7 +24,6 @@ const joinMemos = 'LEFT JOIN memos m ON m.position = r.position';
 
 interface KeptReceipt extends DeliveryColumns, ReceiptRow {
   viewed_at: UnixSeconds;
-  recent_box: Uint8Array | null;
   memo_box: Uint8Array | null;
 }
 
@@ -33,25 +32,23 @@ interface SealedReceiptRow extends KeptReceipt {
   creator_box: Uint8Array;
 }
 
-const receiptColumns = `
-  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.marks,
-  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, ${deliveryColumns}, m.memo_box`;
+const columns = `r.state, r.secret_id, ${receiptColumns}, r.viewed_at, ${deliveryColumns}, m.memo_box`;
 
 const selectReceipt = `
-  SELECT ${receiptColumns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
+  SELECT ${columns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3
     AND (?4 IS NULL OR r.owner IS NULL OR r.owner = ?4)`;
 
 const selectLife = `
-  SELECT state, expires_at FROM records WHERE position = ?1 AND receipt_id = ?2 AND receipt_expires_at > ?3`;
+  SELECT state, expires_at AS expiresAt FROM records WHERE position = ?1 AND receipt_id = ?2 AND receipt_expires_at > ?3`;
 
 const selectOwned = `
-  SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
+  SELECT ${columns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3 AND r.recent_box IS NOT NULL`;
 
 /** Reads the index first: `CROSS JOIN` keeps the tables in this order. */
 const selectIndexed = `
-  SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
+  SELECT ${columns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
   ${joinDeliveries} ${joinMemos}
   WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 AND r.recent_box IS NOT NULL
   ORDER BY o.position DESC LIMIT ?4`;
@@ -61,7 +58,7 @@ const cursorForm = /^[1-9][0-9]{0,15}$/;
 
 export function createReceiptReads(db: Database, locator: Locator) {
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
-  const life = db.query<Pick<ReceiptRow, 'state' | 'expires_at'>, [number, Uint8Array, number]>(selectLife);
+  const life = db.query<LifeRow, [number, Uint8Array, number]>(selectLife);
   const owned = db.query<KeptReceipt, [number, number, number]>(selectOwned);
   const indexed = db.query<KeptReceipt, [number, number, number, number]>(selectIndexed);
 
@@ -115,10 +112,10 @@ function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   return {
     ...receiptOf(row),
     // A time that has not come yet is stored as a later one (see 001-records.sql).
-    viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
+    viewedAt: row.viewed_at < row.receiptExpiresAt ? row.viewed_at : null,
     endedAt: life.state === 'waiting' ? null : row.ended_at,
-    burnedBy: burnerOf(row),
-    recentBox: unlessErased(row.recent_box),
+    burnedBy: burnerOf(row.state, row.delivery_at, row),
+    recentBox: unlessErased(row.recentBox),
     memoBox: unlessErased(row.memo_box),
     delivery: toDelivery(row, isWaiting(life, now), now),
   };

@@ -14,7 +14,7 @@ import type { SecretStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { bitsOf } from '../flags.ts';
-import { toSecret } from '../record-rows.ts';
+import { type SecretRow, secretColumns, toSecret } from '../record-rows.ts';
 import { claimStore } from './claims.ts';
 import type { Deciding } from './decisions.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
@@ -22,14 +22,13 @@ import { createMailWrites, letterAtCreation, mailStore } from './mail.ts';
 import { decideAtReceipt, type Parts } from './parts.ts';
 import { createReceiptWrites, receiptStore } from './receipts.ts';
 import { namedRoot, type RootUses } from './roots.ts';
-import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const selectSecret = `
-  SELECT ${secretColumns} FROM records
+  SELECT position, ${secretColumns}, sealed_secret AS sealedSecret FROM records
   WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
 
 export function createSecretReads(db: Database, locator: Locator) {
-  const secret = db.query<PlacedSecretRow, [number, Uint8Array, number]>(selectSecret);
+  const secret = db.query<SecretRow & { position: number }, [number, Uint8Array, number]>(selectSecret);
   const places = new WeakMap<ClaimTarget, number>();
   return {
     findSecret(id: SecretId, now: UnixSeconds): StoredSecret | null {
