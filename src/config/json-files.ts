@@ -1,6 +1,6 @@
 /** Settings in JSON files: plans and rate limits. */
 import { z } from 'zod';
-import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
+import { builtInPlans, type Plan, type Plans } from '../core/plans.ts';
 import type { LimitRule } from '../core/ports/limits.ts';
 import { fieldsOf, namesOf } from './json.ts';
 
@@ -23,33 +23,38 @@ const planFields = {
   maxPlaces: wholeNumber(1, 10_000),
 } satisfies Readonly<Record<keyof Plan, z.ZodType>>;
 
-function planOver(builtIn: Plan) {
-  return fieldsOf(planFields, {
-    mustBe: 'must be an object',
-    unknown: `{at} is not a field of a plan (${namesOf(planFields)})`,
-  })
-    .transform((given): Plan => ({ ...builtIn, ...given }))
-    .check((context) => {
-      const { ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds } = context.value;
-      if (ttlMinSeconds <= ttlDefaultSeconds && ttlDefaultSeconds <= ttlMaxSeconds) return;
-      const message = `{at}: ttlMinSeconds (${ttlMinSeconds}) must not be above ttlDefaultSeconds (${ttlDefaultSeconds}), nor that above ttlMaxSeconds (${ttlMaxSeconds})`;
-      context.issues.push({ code: 'custom', message, input: context.value });
-    })
-    .exactOptional();
+type Words = Parameters<typeof fieldsOf>[1];
+
+/** Reads an object over a built-in one: anything that the file omits keeps its built-in value. */
+function over<T extends object>(builtIn: T, fields: Readonly<Record<keyof T, z.ZodType>>, words: Words) {
+  return fieldsOf(fields, words).transform((given): T => ({ ...builtIn, ...given }));
 }
 
-/** Anything the file omits keeps its built-in value. */
-export const plansFile: z.ZodType<Plans> = fieldsOf(
-  {
-    anonymous: planOver(builtInPlans.anonymous),
-    basic: planOver(builtInPlans.basic),
-    identity: planOver(builtInPlans.identity),
-  } satisfies Readonly<Record<PlanName, z.ZodType>>,
-  {
-    mustBe: 'must hold a JSON object of plans',
-    unknown: `there is no plan "{key}" (${namesOf(builtInPlans)})`,
-  },
-).transform((given) => ({ ...builtInPlans, ...given }));
+/** Reads each entry over the built-in one of its name. */
+function eachOver<Name extends string, T>(
+  builtIn: Readonly<Record<Name, T>>,
+  entryOver: (entry: T) => z.ZodType<T>,
+  words: Words,
+): z.ZodType<Readonly<Record<Name, T>>> {
+  const entries = Object.entries<T>(builtIn).map(([name, entry]) => [name, entryOver(entry).exactOptional()]);
+  return over(builtIn, Object.fromEntries(entries), words);
+}
+
+const planOver = (builtIn: Plan): z.ZodType<Plan> =>
+  over(builtIn, planFields, {
+    mustBe: 'must be an object',
+    unknown: `{at} is not a field of a plan (${namesOf(planFields)})`,
+  }).check((context) => {
+    const { ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds } = context.value;
+    if (ttlMinSeconds <= ttlDefaultSeconds && ttlDefaultSeconds <= ttlMaxSeconds) return;
+    const message = `{at}: ttlMinSeconds (${ttlMinSeconds}) must not be above ttlDefaultSeconds (${ttlDefaultSeconds}), nor that above ttlMaxSeconds (${ttlMaxSeconds})`;
+    context.issues.push({ code: 'custom', message, input: context.value });
+  });
+
+export const plansFile: z.ZodType<Plans> = eachOver(builtInPlans, planOver, {
+  mustBe: 'must hold a JSON object of plans',
+  unknown: `there is no plan "{key}" (${namesOf(builtInPlans)})`,
+});
 
 /**
  * `logIn` counts wrong credentials: each attempt is counted before its password is hashed, and refunded if right. `mail` counts the emails
@@ -104,35 +109,19 @@ const ruleFields = {
   burst: wholeNumber(1, 1_000_000_000),
 } satisfies Readonly<Record<keyof LimitRule, z.ZodType>>;
 
-const rulesOver = (builtIn: RateLimitTable[LimitName]) => {
-  const ruleOver = (rule: LimitRule) =>
-    fieldsOf(ruleFields, {
-      mustBe: 'must be an object with limit, windowSeconds or burst',
-      unknown: `{at} is not a field of a limit (${namesOf(ruleFields)})`,
-    })
-      .transform((given): LimitRule => ({ ...rule, ...given }))
-      .exactOptional();
-  const parties = { anonymous: ruleOver(builtIn.anonymous), account: ruleOver(builtIn.account) };
-  return fieldsOf(parties, {
-    mustBe: 'must be an object with anonymous or account',
-    unknown: `{at} is not a kind of caller (${namesOf(parties)})`,
-  })
-    .transform((given) => ({ ...builtIn, ...given }))
-    .exactOptional();
-};
+const ruleOver = (builtIn: LimitRule): z.ZodType<LimitRule> =>
+  over(builtIn, ruleFields, {
+    mustBe: 'must be an object with limit, windowSeconds or burst',
+    unknown: `{at} is not a field of a limit (${namesOf(ruleFields)})`,
+  });
 
-/** Anything the file omits keeps its built-in value. */
-export const rateLimitsFile: z.ZodType<RateLimitTable> = fieldsOf(
-  {
-    create: rulesOver(builtInRateLimits.create),
-    manage: rulesOver(builtInRateLimits.manage),
-    logIn: rulesOver(builtInRateLimits.logIn),
-    signUp: rulesOver(builtInRateLimits.signUp),
-    mail: rulesOver(builtInRateLimits.mail),
-    mailbox: rulesOver(builtInRateLimits.mailbox),
-  } satisfies Readonly<Record<LimitName, z.ZodType>>,
-  {
-    mustBe: 'must hold a JSON object of limits',
-    unknown: `there is no limit "{key}" (${namesOf(builtInRateLimits)})`,
-  },
-).transform((given) => ({ ...builtInRateLimits, ...given }));
+const rulesOver = (builtIn: RateLimitTable[LimitName]) =>
+  eachOver(builtIn, ruleOver, {
+    mustBe: 'must be an object with anonymous or account',
+    unknown: `{at} is not a kind of caller (${namesOf(builtIn)})`,
+  });
+
+export const rateLimitsFile: z.ZodType<RateLimitTable> = eachOver(builtInRateLimits, rulesOver, {
+  mustBe: 'must hold a JSON object of limits',
+  unknown: `there is no limit "{key}" (${namesOf(builtInRateLimits)})`,
+});

@@ -3,7 +3,6 @@
  * so no key or address becomes a label (P18), and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because
  * loading the library takes about 30 ms. A failing observer never makes the observed action fail.
  */
-import type { Counter, Histogram, Registry } from 'prom-client';
 import type { AccountId } from '../core/account.ts';
 import type { Events, ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
@@ -67,34 +66,32 @@ function labelsOf(event: ServiceEvent): Record<string, string> {
   return Object.fromEntries((eventLabels[event.event] ?? []).map((name) => [name, String(values[name])]));
 }
 
-interface Series {
-  readonly events: ReadonlyMap<string, Counter>;
-  readonly requests: Counter;
-  readonly durations: Histogram;
-}
-
-function createSeries(prom: typeof import('prom-client'), registry: Registry): Series {
+/** A registry, and how its series are made. */
+async function openRegistry() {
+  const prom = await import('prom-client');
+  const registry = new prom.Registry();
   const registers = [registry];
-  const events = new Map<string, Counter>();
-  for (const [event, help] of Object.entries(eventHelp)) {
-    const labelNames = [...(eventLabels[event as ServiceEvent['event']] ?? [])];
-    events.set(event, new prom.Counter({ name: `mayfly_${event}_total`, help, labelNames, registers }));
-  }
-  const requests = new prom.Counter({
-    name: 'mayfly_requests_total',
-    help: 'Answers',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const durations = new prom.Histogram({
-    name: 'mayfly_request_seconds',
-    help: 'Time to answer',
-    labelNames: ['operation'],
+  return {
+    counter: (name: string, help: string, labelNames: readonly string[]) =>
+      new prom.Counter({ name, help, labelNames: [...labelNames], registers }),
+    gauge: (name: string, help: string, labelNames: readonly string[] = []) =>
+      new prom.Gauge({ name, help, labelNames: [...labelNames], registers }),
+    /** A gauge that is read each time; NaN if `read` fails: a store that does not respond must not block the other series. */
+    reading: (name: string, help: string, read: () => number | Promise<number>) =>
+      new prom.Gauge({
+        ...{ name, help, registers },
+        async collect() {
+          this.set(await Promise.resolve(read()).catch(() => Number.NaN));
+        },
+      }),
     // From the cost of one store commit on a fast disk to the longest wait a client sees.
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers,
-  });
-  return { events, requests, durations };
+    durations: (name: string, help: string, labelNames: readonly string[]) =>
+      new prom.Histogram({
+        ...{ name, help, labelNames: [...labelNames], registers },
+        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      }),
+    render: () => registry.metrics(),
+  };
 }
 
 export interface StorageGauge {
@@ -102,96 +99,50 @@ export interface StorageGauge {
   readonly maxBytes: number | null;
 }
 
-function watchStorage(
-  prom: typeof import('prom-client'),
-  registry: Registry,
-  { usedBytes, maxBytes }: StorageGauge,
-): void {
-  const registers = [registry];
-  new prom.Gauge({
-    name: 'mayfly_storage_used_bytes',
-    help: 'Size of the store, as MAYFLY_MAX_STORAGE counts it',
-    registers,
-    async collect() {
-      // A store that does not respond must not block the other series.
-      await usedBytes().then(
-        (bytes) => this.set(bytes),
-        () => this.set(Number.NaN),
-      );
-    },
-  });
-  if (maxBytes === null) return;
-  new prom.Gauge({
-    name: 'mayfly_storage_limit_bytes',
-    help: 'MAYFLY_MAX_STORAGE: the size at which new secrets are refused',
-    registers,
-  }).set(maxBytes);
-}
-
-function watchMailServer(
-  prom: typeof import('prom-client'),
-  registry: Registry,
-  isReached: () => boolean,
-): void {
-  new prom.Gauge({
-    name: 'mayfly_mail_server_reachable',
-    help: 'Whether the last try reached the mail server',
-    registers: [registry],
-    collect() {
-      this.set(isReached() ? 1 : 0);
-    },
-  });
-}
-
 export async function openMetrics(
   storage?: StorageGauge,
   mailServerIsReached?: () => boolean,
 ): Promise<OpenMetrics> {
-  const prom = await import('prom-client');
-  const registry = new prom.Registry();
-  const { events, requests, durations } = createSeries(prom, registry);
-  if (storage !== undefined) watchStorage(prom, registry, storage);
-  if (mailServerIsReached !== undefined) watchMailServer(prom, registry, mailServerIsReached);
-  new prom.Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Memory in use',
-    registers: [registry],
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
+  const { counter, gauge, reading, durations, render } = await openRegistry();
+  const events = new Map(
+    Object.entries(eventHelp).map(([event, help]) => [
+      event,
+      counter(`mayfly_${event}_total`, help, eventLabels[event as ServiceEvent['event']] ?? []),
+    ]),
+  );
+  const requests = counter('mayfly_requests_total', 'Answers', ['operation', 'status']);
+  const seconds = durations('mayfly_request_seconds', 'Time to answer', ['operation']);
+  if (storage !== undefined) {
+    const { usedBytes, maxBytes } = storage;
+    reading('mayfly_storage_used_bytes', 'Size of the store, as MAYFLY_MAX_STORAGE counts it', usedBytes);
+    const limitHelp = 'MAYFLY_MAX_STORAGE: the size at which new secrets are refused';
+    if (maxBytes !== null) gauge('mayfly_storage_limit_bytes', limitHelp).set(maxBytes);
+  }
+  if (mailServerIsReached !== undefined) {
+    const help = 'Whether the last try reached the mail server';
+    reading('mayfly_mail_server_reachable', help, () => Number(mailServerIsReached()));
+  }
+  reading('process_resident_memory_bytes', 'Memory in use', () => process.memoryUsage.rss());
   return {
     countEvent: (event) => events.get(event.event)?.inc(labelsOf(event)),
     countRequest: ({ operation, status, durationMs }) => {
       const name = operation ?? 'none';
       requests.inc({ operation: name, status: String(status) });
-      durations.observe({ operation: name }, durationMs / 1000);
+      seconds.observe({ operation: name }, durationMs / 1000);
     },
-    render: () => registry.metrics(),
+    render,
   };
 }
 
 export async function openRouterMetrics() {
-  const prom = await import('prom-client');
-  const registry = new prom.Registry();
-  const registers = [registry];
-  const answers = new prom.Counter({
-    name: 'mayfly_router_answers_total',
-    help: 'Answers through the router',
-    labelNames: ['region', 'status'],
-    registers,
-  });
-  const up = new prom.Gauge({
-    name: 'mayfly_router_region_up',
-    help: 'Whether a server of the region can serve',
-    labelNames: ['region'],
-    registers,
-  });
+  const { counter, gauge, render } = await openRegistry();
+  const answers = counter('mayfly_router_answers_total', 'Answers through the router', ['region', 'status']);
+  const up = gauge('mayfly_router_region_up', 'Whether a server of the region can serve', ['region']);
   return {
     countAnswer: (region: RegionLabel | null, status: number) =>
       answers.inc({ region: region ?? 'none', status: String(status) }),
     setRegionHealth: (region: RegionLabel, isHealthy: boolean) => up.set({ region }, isHealthy ? 1 : 0),
-    render: () => registry.metrics(),
+    render,
   };
 }
 

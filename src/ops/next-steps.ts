@@ -43,41 +43,28 @@ const proxyFiles = 'deploy/ has files for Caddy, nginx and HAProxy.';
 
 export const accountCommand = 'mayfly account create you@example.com --link';
 
-type Step = Omit<NextStep, 'name'>;
-
-function stepOf(name: StepName, { rootKeysFile }: Settings): Step {
-  switch (name) {
-    case 'address':
-      return {
-        words:
-          'Set MAYFLY_BASE_URL to the address that people use, such as https://secrets.example.com: links start with it.',
-      };
-    case 'tls':
-      return {
-        words: `Put a TLS proxy in front, and use https in MAYFLY_BASE_URL. ${proxyFiles}`,
-      };
-    case 'proxy':
-      return {
-        words: `Set MAYFLY_TRUSTED_PROXIES to the address of the proxy in front, or all visitors count as one client. ${proxyFiles}`,
-      };
-    case 'mail':
-      return {
-        words: 'To send mail, set MAYFLY_SMTP_URL and MAYFLY_MAIL_FROM, and test them with',
-        command: 'mayfly doctor --mail-to you@example.com',
-      };
-    case 'sender':
-      return { words: 'Set MAYFLY_MAIL_FROM: mail servers refuse a sender that does not exist.' };
-    case 'keys':
-      return {
-        words: `Copy ${rootKeysFile} to a separate place from the store and its backups: without it no stored secret opens.`,
-      };
-    case 'account':
-      return {
-        words: 'Create your account. This prints a one-time link to set its password:',
-        command: accountCommand,
-      };
-  }
-}
+const stepsOf = ({ rootKeysFile }: Settings): Readonly<Record<StepName, Omit<NextStep, 'name'>>> => ({
+  address: {
+    words:
+      'Set MAYFLY_BASE_URL to the address that people use, such as https://secrets.example.com: links start with it.',
+  },
+  tls: { words: `Put a TLS proxy in front, and use https in MAYFLY_BASE_URL. ${proxyFiles}` },
+  proxy: {
+    words: `Set MAYFLY_TRUSTED_PROXIES to the address of the proxy in front, or all visitors count as one client. ${proxyFiles}`,
+  },
+  mail: {
+    words: 'To send mail, set MAYFLY_SMTP_URL and MAYFLY_MAIL_FROM, and test them with',
+    command: 'mayfly doctor --mail-to you@example.com',
+  },
+  sender: { words: 'Set MAYFLY_MAIL_FROM: mail servers refuse a sender that does not exist.' },
+  keys: {
+    words: `Copy ${rootKeysFile} to a separate place from the store and its backups: without it no stored secret opens.`,
+  },
+  account: {
+    words: 'Create your account. This prints a one-time link to set its password:',
+    command: accountCommand,
+  },
+});
 
 /** Returns the steps in the order to do them; none for a trial installation. */
 export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextStep[] {
@@ -93,7 +80,8 @@ export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextS
     keys: facts.hasNewKeys || !facts.hasAccounts,
     account: !facts.hasAccounts && !signUpIsOpen,
   };
-  return stepNames.filter((name) => isOpen[name]).map((name) => ({ name, ...stepOf(name, settings) }));
+  const steps = stepsOf(settings);
+  return stepNames.filter((name) => isOpen[name]).map((name) => ({ name, ...steps[name] }));
 }
 
 export function healthWords({ baseUrl, port }: Settings): string {
