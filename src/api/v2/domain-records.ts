@@ -98,13 +98,10 @@ export const domainRemovedAnswer = z
 
 export const brandAnswer = z.object({ success, custid, record: brandRecord }).meta({ id: 'V2BrandAnswer' });
 
-type BrandRecord = z.output<typeof brandRecord>;
 export type DomainRecord = z.output<typeof domainRecord>;
 type DomainAnswer = z.output<typeof domainAnswer>;
-type DomainsAnswer = z.output<typeof domainsAnswer>;
-type BrandAnswer = z.output<typeof brandAnswer>;
 
-function encodeBrandRecord({ brand, logoName }: DomainView): BrandRecord {
+function encodeBrandRecord({ brand, logoName }: DomainView): z.output<typeof brandRecord> {
   return {
     name: brand.name,
     primary_color: brand.colour,
@@ -176,7 +173,11 @@ export function encodeDomain(
   };
 }
 
-export function encodeDomains(domains: readonly DomainView[], max: number, caller: Caller): DomainsAnswer {
+export function encodeDomains(
+  domains: readonly DomainView[],
+  max: number,
+  caller: Caller,
+): z.output<typeof domainsAnswer> {
   const [first] = domains;
   return {
     success: true,
@@ -191,7 +192,7 @@ export function encodeRemoved(name: string, caller: Caller) {
   return { success: true, custid: custidOf(caller), record: { identifier: name, removed: true } };
 }
 
-export function encodeBrand(domain: DomainView, caller: Caller): BrandAnswer {
+export function encodeBrand(domain: DomainView, caller: Caller): z.output<typeof brandAnswer> {
   return { success: true, custid: custidOf(caller), record: encodeBrandRecord(domain) };
 }
 

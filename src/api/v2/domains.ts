@@ -5,7 +5,7 @@
  */
 import type { AccountCaller } from '../../core/account.ts';
 import type { BrandChanges, BrandProblem, DomainNameProblem, LogoProblem } from '../../core/share-domain.ts';
-import type { AddDomainOutcome, BrandOutcome, LogoOutcome } from '../../core/share-domains/service.ts';
+import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import { contentTypeOf } from '../../http/content-type.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { answerFrom, type Table } from '../version.ts';
@@ -27,49 +27,33 @@ import {
 } from './domain-records.ts';
 import { type Api, define, jsonBody, ok, type V2Operation } from './operation.ts';
 import { encodeProblem, type RefusalCode, refuse, refuseField, refuseFields } from './refusals.ts';
-import { type FromBody, ignoredIn, invalidFields, isObject, parseFields, readObject } from './wire.ts';
+import { ignoredIn, invalidFields, isObject, parseFields, readObject } from './wire.ts';
 
 type Parts = Parameters<typeof define>[0];
 
 function defineForAccount<Input>({
   handle,
+  document,
   ...rest
-}: Pick<Parts, 'name' | 'method' | 'path' | 'aliases' | 'bodyCapBytes' | 'document' | 'answers'> & {
+}: Pick<Parts, 'name' | 'method' | 'path' | 'aliases' | 'bodyCapBytes' | 'answers'> & {
+  readonly document: Omit<Parts['document'], 'tag' | 'params'>;
   decode(exchange: Exchange, dialect: Dialect): Input | Promise<Input>;
   handle(input: Input, caller: AccountCaller, api: Api): Promise<Reply>;
 }): V2Operation<Input> {
+  const params = rest.path.includes(':domain') ? { params: { domain: 'The domain, in any spelling.' } } : {};
   return define({
-    ...rest,
-    access: 'account',
-    scope: 'manage',
-    limit: 'manage',
+    ...{ access: 'account', scope: 'manage', limit: 'manage', ...rest },
+    document: { tag: 'Domains', ...document, ...params },
     handle: (input, caller, api) =>
       caller.kind === 'account' ? handle(input, caller, api) : encodeProblem({ problem: 'not_authorized' }),
   });
-}
-
-interface AddRequest extends FromBody {
-  readonly name: string;
-}
-
-interface BrandRequest {
-  readonly name: string;
-  readonly changes: BrandChanges;
-  /** The start of a field's name in the body as sent: `brand.` or nothing. */
-  readonly prefix: string;
-}
-
-interface LogoRequest {
-  readonly name: string;
-  /** `null` if it was not sent as a picture. */
-  readonly bytes: Uint8Array | null;
 }
 
 function nameOf({ params: given }: Exchange): string {
   return given.domain ?? '';
 }
 
-async function decodeAdd(exchange: Exchange, dialect: Dialect): Promise<AddRequest> {
+async function decodeAdd(exchange: Exchange, dialect: Dialect) {
   const body = await readObject(exchange, dialect);
   return { name: parseFields(addBody, body, '').domain ?? '', ignored: ignoredIn(body, addBody) };
 }
@@ -101,7 +85,7 @@ function brandChanges(fields: BrandFields, prefix: string): BrandChanges {
   };
 }
 
-async function decodeBrand(exchange: Exchange, dialect: Dialect): Promise<BrandRequest> {
+async function decodeBrand(exchange: Exchange, dialect: Dialect) {
   const body = await readObject(exchange, dialect);
   const isNested = body.brand !== undefined;
   if (isNested && !isObject(body.brand))
@@ -113,7 +97,8 @@ async function decodeBrand(exchange: Exchange, dialect: Dialect): Promise<BrandR
 
 const imageType = /^image\//i;
 
-async function decodeLogo(exchange: Exchange): Promise<LogoRequest> {
+/** `bytes` is `null` if no picture was sent. */
+async function decodeLogo(exchange: Exchange) {
   const isPicture = imageType.test(contentTypeOf(exchange.request.headers, imageType));
   return { name: nameOf(exchange), bytes: isPicture ? await exchange.body() : null };
 }
@@ -128,21 +113,6 @@ const reasons: Readonly<Record<Exclude<DomainNameProblem, 'missing'>, string>> =
   not_public: 'it has no public suffix such as com or co.uk',
   public_suffix: 'anybody can register below it',
   own_host: "it is this site's own host",
-};
-
-function wrongDomain(message: string): Reply {
-  return refuseField('domain', message);
-}
-
-const addTable: Table<Exclude<AddDomainOutcome, { outcome: 'added' }>, 'outcome'> = {
-  invalid_domain: ({ problem }) =>
-    wrongDomain(
-      problem === 'missing' ? 'Please enter a domain' : `Not a valid public domain: ${reasons[problem]}`,
-    ),
-  exists: () => wrongDomain('Duplicate domain'),
-  taken: () => refuse('domain_taken'),
-  too_many: ({ max }) => refuse('too_many_domains', { extra: { max } }),
-  plan_required: () => refuse('plan_required'),
 };
 
 const brandFieldNames: Readonly<Record<BrandProblem['field'], string>> = {
@@ -170,40 +140,55 @@ function sentenceOf({ field, problem, nearest, maxLength }: BrandProblem): strin
   }
 }
 
-const brandTable: Table<
-  Exclude<BrandOutcome, { outcome: 'saved' }>,
-  'outcome',
-  [name: string, prefix: string]
-> = {
-  unknown: (_, name) => unknownDomain(name),
-  invalid: ({ problems }, _name, prefix) =>
-    refuseFields(
-      problems.map((problem) => ({
-        field: prefix + brandFieldNames[problem.field],
-        message: sentenceOf(problem),
-      })),
-    ),
-};
-
 const logoSentences: Readonly<Record<Exclude<LogoProblem, 'too_large'>, string>> = {
   unknown_type: 'Must be a picture: PNG, JPEG, WebP, GIF or SVG',
   unsafe_svg: 'Must be an SVG that only draws: no scripts, no links, nothing from elsewhere',
   damaged: 'Must be a whole picture: this one is damaged',
 };
 
-function answerLogo(outcome: LogoOutcome, name: string, caller: AccountCaller): Reply {
-  if (outcome.outcome === 'saved') return ok(encodeBrand(outcome.domain, caller));
-  if (outcome.outcome === 'unknown') return unknownDomain(name);
-  const { problem, maxBytes } = outcome;
-  if (problem !== 'too_large') return refuseField('logo', logoSentences[problem]);
-  return refuse('too_large', {
-    message: `The logo is larger than the limit of ${maxBytes} bytes`,
-    extra: { limit: maxBytes },
-  });
-}
+type Outcome = Awaited<ReturnType<DomainService['add' | 'find' | 'verify' | 'setBrand' | 'setLogo']>>;
 
-const tag = 'Domains';
-const params = { domain: 'The domain, in any spelling.' };
+const refusalTable: Table<
+  Exclude<Outcome, { domain: unknown }>,
+  'outcome',
+  [name: string, prefix: string]
+> = {
+  unknown: (_, name) => unknownDomain(name),
+  taken: () => refuse('domain_taken'),
+  exists: () => refuseField('domain', 'Duplicate domain'),
+  too_many: ({ max }) => refuse('too_many_domains', { extra: { max } }),
+  plan_required: () => refuse('plan_required'),
+  invalid_domain: ({ problem }) =>
+    refuseField(
+      'domain',
+      problem === 'missing' ? 'Please enter a domain' : `Not a valid public domain: ${reasons[problem]}`,
+    ),
+  invalid(refused, _, prefix) {
+    if ('problems' in refused)
+      return refuseFields(
+        refused.problems.map((problem) => ({
+          field: prefix + brandFieldNames[problem.field],
+          message: sentenceOf(problem),
+        })),
+      );
+    const { problem, maxBytes: limit } = refused;
+    return problem === 'too_large'
+      ? refuse(problem, { message: `The logo is larger than the limit of ${limit} bytes`, extra: { limit } })
+      : refuseField('logo', logoSentences[problem]);
+  },
+};
+
+/** @param prefix the start of a field's name in the body as sent: `brand.` or nothing */
+function answered(
+  outcome: Outcome,
+  encode: (domain: DomainView, caller: AccountCaller) => object,
+  caller: AccountCaller,
+  name: string,
+  prefix = '',
+): Reply {
+  if ('domain' in outcome) return ok(encode(outcome.domain, caller));
+  return answerFrom(refusalTable, 'outcome', outcome, name, prefix);
+}
 
 /** Larger than a logo may be, so that the refusal of an oversized one can name the limit. */
 const logoCapBytes = 1_048_576;
@@ -217,7 +202,7 @@ const list = defineForAccount({
   name: 'v2.domainList',
   method: 'GET',
   path: '/domains',
-  document: { summary: "List the account's domains", tag },
+  document: { summary: "List the account's domains" },
   answers: { description: 'All of them.', schema: domainsAnswer, refuses: [] },
   decode: () => null,
   handle: async (_input, caller, { domains }) =>
@@ -234,7 +219,6 @@ const add = defineForAccount({
     description:
       'Links can be made on it once it is verified: publish the TXT record, let the name lead to ' +
       '`details.cluster.cluster_host`, and call verify.',
-    tag,
     body: jsonBody(addBody, true),
   },
   answers: domainIs(
@@ -244,10 +228,9 @@ const add = defineForAccount({
     'too_many_domains',
   ),
   decode: decodeAdd,
-  handle: async ({ name, ignored: paths }: AddRequest, caller, { domains }) => {
-    const outcome = await domains.add(caller, name);
-    if (outcome.outcome === 'added') return ok(encodeDomain(outcome.domain, caller, paths));
-    return answerFrom(addTable, 'outcome', outcome);
+  handle: async ({ name, ignored }, caller, { domains }) => {
+    const encode = (domain: DomainView) => encodeDomain(domain, caller, ignored);
+    return answered(await domains.add(caller, name), encode, caller, name);
   },
 });
 
@@ -255,13 +238,11 @@ const find = defineForAccount({
   name: 'v2.domain',
   method: 'GET',
   path: '/domains/:domain',
-  document: { summary: 'Fetch a domain', tag, params },
+  document: { summary: 'Fetch a domain' },
   answers: domainIs('The domain.', 'unknown_domain'),
   decode: nameOf,
-  handle: async (name: string, caller, { domains }) => {
-    const outcome = await domains.find(caller, name);
-    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeDomain(outcome.domain, caller));
-  },
+  handle: async (name: string, caller, { domains }) =>
+    answered(await domains.find(caller, name), encodeDomain, caller, name),
 });
 
 const verify = defineForAccount({
@@ -272,16 +253,11 @@ const verify = defineForAccount({
     summary: 'Check a domain now',
     description:
       'Asks the DNS for the TXT record and where the name leads. Verified domains are checked daily besides.',
-    tag,
-    params,
   },
   answers: domainIs('What it is now; `finding` says what is missing.', 'unknown_domain', 'domain_taken'),
   decode: nameOf,
-  handle: async (name: string, caller, { domains }) => {
-    const outcome = await domains.verify(caller, name);
-    if (outcome.outcome === 'taken') return refuse('domain_taken');
-    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeDomain(outcome.domain, caller));
-  },
+  handle: async (name: string, caller, { domains }) =>
+    answered(await domains.verify(caller, name), encodeDomain, caller, name),
 });
 
 const remove = defineForAccount({
@@ -291,8 +267,6 @@ const remove = defineForAccount({
   document: {
     summary: 'Remove a domain',
     description: 'Existing links on it keep working as long as its DNS points here.',
-    tag,
-    params,
   },
   answers: { description: 'It is gone.', schema: domainRemovedAnswer, refuses: ['unknown_domain'] },
   decode: nameOf,
@@ -306,13 +280,11 @@ const findBrand = defineForAccount({
   name: 'v2.domainBrand',
   method: 'GET',
   path: '/domains/:domain/brand',
-  document: { summary: "Fetch a domain's brand", tag, params },
+  document: { summary: "Fetch a domain's brand" },
   answers: { description: 'The brand.', schema: brandAnswer, refuses: ['unknown_domain'] },
   decode: nameOf,
-  handle: async (name: string, caller, { domains }) => {
-    const outcome = await domains.find(caller, name);
-    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeBrand(outcome.domain, caller));
-  },
+  handle: async (name: string, caller, { domains }) =>
+    answered(await domains.find(caller, name), encodeBrand, caller, name),
 });
 
 const setBrand = defineForAccount({
@@ -322,17 +294,12 @@ const setBrand = defineForAccount({
   document: {
     summary: "Change a domain's brand",
     description: 'Fields that are absent stay as they are; null gives the site’s own again.',
-    tag,
-    params,
     body: jsonBody(brandBody, true),
   },
   answers: { description: 'The brand as it is now.', schema: brandAnswer, refuses: ['unknown_domain'] },
   decode: decodeBrand,
-  handle: async ({ name, changes, prefix }: BrandRequest, caller, { domains }) => {
-    const outcome = await domains.setBrand(caller, name, changes);
-    if (outcome.outcome === 'saved') return ok(encodeBrand(outcome.domain, caller));
-    return answerFrom(brandTable, 'outcome', outcome, name, prefix);
-  },
+  handle: async ({ name, changes, prefix }, caller, { domains }) =>
+    answered(await domains.setBrand(caller, name, changes), encodeBrand, caller, name, prefix),
 });
 
 const setLogo = defineForAccount({
@@ -344,27 +311,25 @@ const setLogo = defineForAccount({
     summary: "Set a domain's logo",
     description:
       'The body is the picture itself: PNG, JPEG, WebP, GIF, or an SVG that only draws; at most 262 kB.',
-    tag,
-    params,
     body: { schema: logoBody, required: true, contentTypes: logoTypes },
   },
   answers: { description: 'The brand with its logo.', schema: brandAnswer, refuses: ['unknown_domain'] },
   decode: decodeLogo,
-  handle: async ({ name, bytes }: LogoRequest, caller, { domains }) => {
-    if (bytes !== null) return answerLogo(await domains.setLogo(caller, name, bytes), name, caller);
-    return refuse('unsupported_media_type', { message: 'The body must be a picture, sent as image/…' });
-  },
+  handle: async ({ name, bytes }, caller, { domains }) =>
+    bytes === null
+      ? refuse('unsupported_media_type', { message: 'The body must be a picture, sent as image/…' })
+      : answered(await domains.setLogo(caller, name, bytes), encodeBrand, caller, name),
 });
 
 const removeLogo = defineForAccount({
   name: 'v2.domainLogoRemove',
   method: 'POST',
   path: '/domains/:domain/logo/remove',
-  document: { summary: "Take a domain's logo away", tag, params },
+  document: { summary: "Take a domain's logo away" },
   answers: { description: 'The brand without a logo.', schema: brandAnswer, refuses: ['unknown_domain'] },
   decode: nameOf,
   handle: async (name: string, caller, { domains }) =>
-    answerLogo(await domains.setLogo(caller, name, null), name, caller),
+    answered(await domains.setLogo(caller, name, null), encodeBrand, caller, name),
 });
 
 export const domainOperations: readonly V2Operation[] = [
