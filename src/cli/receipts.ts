@@ -117,10 +117,6 @@ function lockLinesOf({ locked }: Receipt, isSeen: boolean): string[] {
   return [`Locked after too many wrong ${locked.by}s, ${ends}`];
 }
 
-function memoLinesOf({ memo }: Receipt): string[] {
-  return memo === '' ? [] : [`Memo: ${plain(memo)}`];
-}
-
 /** Prints state, lock, email status and memo; without an account, only the state, from the page. Returns 1 if the secret is gone. */
 export async function printReceipt(
   chosen: ChosenClient,
@@ -141,7 +137,7 @@ export async function printReceipt(
         ...(shown.codes ?? []).map(
           ({ state, at }) => `A code ${deliveryWords[state]}, ${timeOf(at.getTime() / 1000, seen)}`,
         ),
-        ...memoLinesOf(shown),
+        ...(shown.memo === '' ? [] : [`Memo: ${plain(shown.memo)}`]),
       ];
   printResult(world, input, json, lines);
   return json.waiting ? 0 : 1;

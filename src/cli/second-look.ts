@@ -8,7 +8,7 @@ import { askAgain, isLost } from '../../sdk/lost-answer.ts';
 import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { type Input, Refusal, UsageError, type World } from './command.ts';
-import { escaped, plural } from './terminal.ts';
+import { escaped, plural, type Terminal } from './terminal.ts';
 
 export interface SecondLook {
   readonly nonce: string;
@@ -86,7 +86,7 @@ export function revealWith(
   return askAgain(() => client.reveal(link, { look, passphrase, code }));
 }
 
-async function askCode({ terminal }: World): Promise<string> {
+async function askCode(terminal: Terminal): Promise<string> {
   for (let question = 'Code: '; ; question = 'A code has six digits: ') {
     const code = (await terminal.ask(question))?.replace(/[\s\p{Cf}]/gu, '');
     if (code === undefined) throw new MayflyError('code_required', '');
@@ -99,11 +99,10 @@ export async function withCode<Result>(
   client: MayflyClient,
   link: string,
   { nonce }: SecondLook,
-  world: World,
+  { terminal }: World,
   open: (code?: string) => Promise<Result>,
 ): Promise<Result> {
-  const { terminal } = world;
-  for (let code: string | undefined; ; code = await askCode(world)) {
+  for (let code: string | undefined; ; code = await askCode(terminal)) {
     try {
       return await open(code);
     } catch (error) {

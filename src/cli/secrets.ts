@@ -21,7 +21,6 @@ import {
   serverOption,
   withClient,
 } from './client.ts';
-import type { Clipboard } from './clipboard.ts';
 import {
   addressForm,
   type Command,
@@ -123,10 +122,6 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
   };
 }
 
-function copiedWords({ isSure }: Clipboard): string {
-  return isSure ? 'Link copied.' : 'The link was sent to your terminal’s clipboard.';
-}
-
 /** Fixed black and white, because QR readers need dark on light. */
 const inkOf = (isDark: boolean | undefined): number => (isDark === true ? 16 : 231);
 
@@ -157,9 +152,9 @@ async function create(
     printCreated(created, server, input, world);
     if (input.flags.has('qr')) world.terminal.show(await renderQr(created.link));
     if (clipboard === undefined) return 0;
-    const isCopied = await clipboard.copy(created.link);
-    if (!isCopied) warn(world, 'The link could not be copied.');
-    else say(world, input, copiedWords(clipboard), true);
+    const words = clipboard.isSure ? 'Link copied.' : 'The link was sent to your terminal’s clipboard.';
+    if (await clipboard.copy(created.link)) say(world, input, words, true);
+    else warn(world, 'The link could not be copied.');
     return 0;
   });
 }
