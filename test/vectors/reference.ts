@@ -97,8 +97,7 @@ export const verifierKeysOf = (secretKey: string, salt: Buffer): Buffer =>
   oneStep(text(secretKey), 'mayfly/2/verifier', salt).subarray(0, 44);
 export const proofKeysOf = (secretKey: string, salt: Buffer): Buffer =>
   oneStep(text(secretKey), 'mayfly/2/proofs', salt).subarray(0, 44);
-export const verifyKeysOf = (secretKey: string, salt: Buffer): Buffer =>
-  oneStep(text(secretKey), 'mayfly/2/verify', salt).subarray(0, 44);
+export const verifyKeysOf = (link: string, salt: Buffer) => oneStep(text(link), 'mayfly/2/verify', salt).subarray(0, 44);
 export const codeTagOf = (secretKey: string, nonce: Buffer, code: string): Buffer =>
   hkdfSha256(Buffer.concat([text(secretKey), nonce, text(code)]), none, text('mayfly/1/code'), 16);
 export const proofHashOf = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
@@ -111,18 +110,10 @@ export const creatorMaskOf = (metadataKey: string, salt: Buffer): Buffer =>
 const xor = (one: Buffer, other: Buffer): Buffer => Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)));
 export const clientTokenOf = (root: Buffer, secretId: Buffer, prefix: string): Buffer =>
   hkdfSha256(root, secretId, text(`mayfly/1/client/${prefix}`), 16);
-export const tokenHashOf = (token: Buffer): Buffer =>
-  createHash('sha256')
-    .update(Buffer.concat([text('mayfly/1/token'), token]))
-    .digest();
-export const sessionHashOf = (token: Buffer): Buffer =>
-  createHash('sha256')
-    .update(Buffer.concat([text('mayfly/1/session'), token]))
-    .digest();
-export const ticketHashOf = (ticket: Buffer): Buffer =>
-  createHash('sha256')
-    .update(Buffer.concat([text('mayfly/1/ticket'), ticket]))
-    .digest();
+const hashOf = (...parts: Buffer[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
+export const tokenHashOf = (token: Buffer): Buffer => hashOf(text('mayfly/1/token'), token);
+export const sessionHashOf = (token: Buffer): Buffer => hashOf(text('mayfly/1/session'), token);
+export const ticketHashOf = (ticket: Buffer): Buffer => hashOf(text('mayfly/1/ticket'), ticket);
 export const passwordVerifierOf = (stretched: Buffer, salt: Buffer): Buffer =>
   hkdfSha256(stretched, salt, text('mayfly/1/password-verify'), 32);
 export const formTokenOf = (sessionToken: Buffer): Buffer =>
@@ -136,9 +127,8 @@ export interface ReferenceContext {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly hasPassphrase: boolean;
-  /** End-to-end; never in version 1. */
+  /** End-to-end, and needs a code; never in version 1. */
   readonly sealed?: boolean;
-  /** Needs a code; never in version 1. */
   readonly verify?: boolean;
   readonly owner: number | null;
   readonly shareDomain: string;
@@ -212,10 +202,8 @@ export function sealRow(input: ReferenceRow2): Buffer {
     return gcmSeal(verifierKeysOf(secretKey, r), Buffer.concat([hash, note]), aad);
   };
   const { codeAddress, epoch } = input;
-  const verify =
-    codeAddress === undefined
-      ? none
-      : gcmSeal(verifyKeysOf(secretKey, r), padded(text(codeAddress), 384), aad);
+  const mailbox = codeAddress === undefined ? none : padded(text(codeAddress), 384);
+  const verify = mailbox.length === 0 ? none : gcmSeal(verifyKeysOf(secretKey, r), mailbox, aad);
   const named = epoch === undefined ? none : u16(epoch.epoch);
   const sealed = gcmSeal(
     epoch === undefined ? outerOf(input.root, r2) : epochOuterOf(input.root, epoch.key, r2),
@@ -223,8 +211,7 @@ export function sealRow(input: ReferenceRow2): Buffer {
       r,
       xor(text(secretKey), creatorMaskOf(metadataKey, r)),
       lp(input.addressBox),
-      lp(verifier()),
-      verify,
+      ...[lp(verifier()), verify],
       body,
     ]),
     Buffer.concat([outerAadOf(aad, kid, input.context.expiresAt), named]),

@@ -117,15 +117,7 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
   const { hasPassphrase, sealed, verify } = record;
   return {
     secretId: record.secretId.slice() as SecretId,
-    rowVersion,
-    owner,
-    createdAt,
-    expiresAt,
-    hasPassphrase,
-    sealed,
-    verify,
-    shareDomain,
-    notify,
+    ...{ rowVersion, owner, createdAt, expiresAt, hasPassphrase, sealed, verify, shareDomain, notify },
     sealedSecret: sealedSecret.slice(),
   };
 }
