@@ -1,15 +1,18 @@
-/** What the embedded store keeps of codes: nothing that opens anything, rows of one length, and none without a record. */
+/** What the embedded store keeps of codes: nothing that opens anything, rows of one length, none without a record, and a mark that is sealed. */
 import { Database } from 'bun:sqlite';
 import { describe, expect, it } from 'bun:test';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { anonymous } from '../../src/core/account.ts';
 import { generateSecretKey, secretIdOf } from '../../src/core/keys.ts';
 import { countedId } from '../../src/core/ports/attempts.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { utf8 } from '../../src/crypto/bytes.ts';
 import { deriveCodeTag, deriveLookTag } from '../../src/crypto/derive.ts';
 import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { createBench, guess, readBy } from '../support/service-bench.ts';
 import { limits, newClient } from './conformance/attempt-fixtures.ts';
 import { clientStays, createSettableClock, putNew, ttlSeconds } from './conformance/check.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
@@ -80,6 +83,44 @@ describe('the rows of codes', () => {
       expect(await store.listCodes(secretId)).toEqual([{ at: store.now(), state: 'queued' }]);
       expect(await store.putCode(secretId, code)).toBeNull();
     }
+  });
+});
+
+describe('the mark of a secret that asks for a code', () => {
+  const mark = 1 << 5;
+
+  /** A secret of the whole core on this store. */
+  async function shared(store: Awaited<ReturnType<typeof open>>, verify: string | null) {
+    const bench = createBench({ wrap: () => store });
+    const caller = await bench.signUp(`${verify === null ? 'jo' : 'jane'}@example.org`);
+    const given = verify === null ? null : new Sensitive(verify);
+    const { secretKey } = await bench.share('the value', { caller, verify: given });
+    const reveal = () => bench.service.reveal(guess(secretKey), anonymous).catch((error) => error.code);
+    return { bench, secretKey, reveal };
+  }
+
+  it('P3 P9: turned off in the database leaves a damaged row, which opens nothing and loses nothing', async () => {
+    await using store = await open();
+    const { bench, secretKey, reveal } = await shared(store, 'anna@example.org');
+    valuesOf(`UPDATE records SET marks = marks & ~${mark}`);
+    expect(await reveal()).toBe('damaged');
+    valuesOf(`UPDATE records SET marks = marks | ${mark}`);
+    expect(await reveal()).toEqual({ outcome: 'code_required' });
+    const look = random(16);
+    const asked = { secretKey, look, linkProof: null, clientPrefix: '192.0.2.0/24', locale: 'en' };
+    expect(await bench.service.mailCode(asked)).toMatchObject({ outcome: 'queued' });
+    await bench.service.settled();
+    const opening = { ...guess(secretKey), look, code: bench.codeMailed() };
+    expect(readBy(await bench.service.reveal(opening, anonymous))).toBe('the value');
+  });
+
+  it('is refused because it is sealed, too: one that is only in the database is no obstacle (self-test)', async () => {
+    await using store = await open();
+    const { reveal } = await shared(store, null);
+    valuesOf(`UPDATE records SET marks = marks | ${mark}`);
+    expect(await reveal()).toBe('damaged');
+    valuesOf(`UPDATE records SET marks = marks & ~${mark}`);
+    expect(readBy(await reveal())).toBe('the value');
   });
 });
 
