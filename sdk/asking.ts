@@ -25,22 +25,18 @@ import {
 import { type Bytes, seal } from './sealing.ts';
 import type { Connection } from './transport.ts';
 import {
-  flagAt,
+  flag,
   given,
   type Json,
-  listAt,
-  numberAt,
-  objectAt,
-  type Raw,
-  textAt,
-  timeAt,
-  type WireAnswer,
-  type WireAnswers,
-  type WireAskedBy,
-  type WireLook,
-  type WireRecord,
-  type WireRequest,
-  wordAt,
+  number,
+  orNull,
+  read,
+  recordOf,
+  recordsOf,
+  text,
+  time,
+  type Values,
+  type WireOf,
 } from './wire.ts';
 
 export interface AskOptions extends CallOptions {
@@ -122,25 +118,43 @@ export interface Answers {
 /** What an answer's sender may keep, to see by `status` whether it still waits, and to take it back by `burnUnread`. */
 export type SentAnswer = Pick<Created, 'secretKey' | 'link'>;
 
-/** The key of a link is never the server's word. */
-async function openedOf(requestKey: string, record: Raw<WireLook | WireRequest>, publicKey: Bytes) {
-  return {
-    requestKey,
-    prompt: await openTerms(textAt(record, 'terms'), publicKey),
-    state: wordAt(record, 'state', requestStates),
-    until: timeAt(record, 'until'),
-  };
-}
+const opened = { state: ['state', requestStates], until: ['until', time], terms: ['terms', text] } as const;
 
-async function toRequest(
-  answer: Raw<WireRecord<WireRequest>>,
-  publicKey: Bytes,
-  key?: string,
-): Promise<SecretRequest> {
-  const record = objectAt(answer, 'record');
-  const opened = await openedOf(key ?? textAt(record, 'key'), record, publicKey);
-  const [answers, left] = [numberAt(record, 'answers'), numberAt(record, 'left')];
-  return { ...opened, answers, left, createdAt: timeAt(record, 'created') };
+const requestRecord = {
+  ...opened,
+  key: ['key', text],
+  answers: ['answers', number],
+  left: ['left', number],
+  createdAt: ['created', time],
+} as const;
+
+const askerRecord = { username: ['username', text], since: ['since', time] } as const;
+
+const lookRecord = {
+  ...opened,
+  askedBy: ['asked_by', orNull(askerRecord)],
+  maxSealedBytes: ['max_sealed_bytes', number],
+} as const;
+
+const answerRecord = {
+  secretKey: ['secret_key', text],
+  wrapped: ['wrapped', text],
+  linkHash: ['link_hash', text],
+  state: ['state', answerStates],
+  createdAt: ['created', time],
+  sizeBytes: ['size', number],
+  isDiscarded: ['discarded', flag],
+} as const;
+
+export type WireRequest = WireOf<typeof requestRecord>;
+export type WireLook = WireOf<typeof lookRecord>;
+export type WireAnswer = WireOf<typeof answerRecord>;
+export type WireAnswers = Readonly<{ record: WireRequest; records: readonly WireAnswer[] }>;
+
+/** @param ownKey of the link, which counts more than the server's word */
+async function toRequest(answer: unknown, publicKey: Bytes, ownKey?: string): Promise<SecretRequest> {
+  const { key, terms, ...seen } = read(recordOf(answer), requestRecord);
+  return { ...seen, requestKey: ownKey ?? key, prompt: await openTerms(terms, publicKey) };
 }
 
 export async function ask(connection: Connection, options: AskOptions): Promise<Asked> {
@@ -171,25 +185,24 @@ async function look({ call }: Connection, link: string, own: CallOptions) {
   const asked = await openAsk(link);
   const path = `${asked.path}/look`;
   const answer = await call({ method: 'POST', path, body: asked.proof, isRead: true }, own);
-  const record = objectAt(answer as Raw<WireRecord<WireLook>>, 'record');
-  return { ...asked, record, opened: await openedOf(asked.key, record, asked.publicKey) };
+  const { terms, ...seen } = read(recordOf(answer), lookRecord);
+  const prompt = await openTerms(terms, asked.publicKey);
+  return { ...asked, opened: { ...seen, requestKey: asked.key, prompt } };
 }
 
 export async function inspectRequest(
   connection: Connection,
   link: string,
-  own: CallOptions,
+  own: CallOptions = {},
 ): Promise<OpenedRequest> {
-  const { record, opened } = await look(connection, link, own);
-  const by = record.asked_by === null ? null : objectAt(record as Raw<WireAskedBy>, 'asked_by');
-  return {
-    ...opened,
-    askedBy: by && { username: textAt(by, 'username'), since: timeAt(by, 'since') },
-    maxSealedBytes: numberAt(record, 'max_sealed_bytes'),
-  };
+  return (await look(connection, link, own)).opened;
 }
 
-export async function reportRequest({ call }: Connection, link: string, own: CallOptions): Promise<void> {
+export async function reportRequest(
+  { call }: Connection,
+  link: string,
+  own: CallOptions = {},
+): Promise<void> {
   const { path, proof } = await openAsk(link);
   await call({ method: 'POST', path: `${path}/report`, body: proof }, own);
 }
@@ -209,62 +222,60 @@ export async function answer(
     const body = { ...proof, sealed: made.sealed, wrapped: await wrap(made, key, publicKey) };
     // The same bytes are stored only once.
     const send = () => call({ method: 'POST', path: `${path}/answer`, body }, own);
-    const sent: Raw<WireRecord<Pick<WireAnswer, 'secret_key'>>> = await askAgain(send, own.signal);
-    const secretKey = textAt(objectAt(sent, 'record'), 'secret_key');
+    const sent = await askAgain(send, own.signal);
+    const { secretKey } = read(recordOf(sent), { secretKey: answerRecord.secretKey });
     return { secretKey, link: fullLink(secretLink(secretKey, '', server), secretKey, made.fragment) };
   });
 }
 
 /** The server names the answers, so each link leads to the client's own server. */
 async function toAnswer(
-  record: Raw<WireAnswer>,
+  { wrapped, linkHash, ...seen }: Values<typeof answerRecord>,
   requestKey: string,
   asker: Asker,
   server: string,
 ): Promise<Answer> {
-  const secretKey = textAt(record, 'secret_key');
-  const sent = { wrapped: textAt(record, 'wrapped'), link_hash: textAt(record, 'link_hash') };
-  const end = await unwrap(sent, requestKey, asker);
-  return {
-    secretKey,
-    link: end === null ? null : fullLink(secretLink(secretKey, '', server), secretKey, end),
-    state: wordAt(record, 'state', answerStates),
-    createdAt: timeAt(record, 'created'),
-    sizeBytes: numberAt(record, 'size'),
-    isDiscarded: flagAt(record, 'discarded'),
-  };
+  const end = await unwrap({ wrapped, link_hash: linkHash }, requestKey, asker);
+  const { secretKey } = seen;
+  return { ...seen, link: end && fullLink(secretLink(secretKey, '', server), secretKey, end) };
 }
 
 /** Calls an operation that returns the request and its answers. */
-export async function answers(
+async function answersAfter(
+  operation: 'answers' | 'change' | 'discard',
+  fields: Json,
   { call, server }: Connection,
   link: string,
-  own: CallOptions,
-  [operation, fields]: readonly ['answers' | 'change' | 'discard', Json] = ['answers', {}],
+  own: CallOptions = {},
 ): Promise<Answers> {
   const { key, fragment } = partsOf(link, 'answers');
   const asker = await openAsker(fragment ?? '');
   const body = { owner: asker.ownerProof, ...fields };
-  const read = operation === 'answers' ? ({ isRead: true } as const) : {};
+  const isRead = operation === 'answers' ? ({ isRead: true } as const) : {};
   const path = `/request/${key}/${operation}`;
-  const answer: Raw<WireAnswers> = await call({ method: 'POST', path, body, ...read }, own);
+  const answer = await call({ method: 'POST', path, body, ...isRead }, own);
   const request = await toRequest(answer, asker.publicKey, key);
-  const hashes = new Set<unknown>();
-  const records = listAt(answer, 'records').filter(
-    ({ link_hash }) => hashes.size < hashes.add(link_hash).size,
-  );
-  return { request, answers: await Promise.all(records.map((each) => toAnswer(each, key, asker, server))) };
+  const records = recordsOf(answer).map((record) => read(record, answerRecord));
+  const hashes = new Set<string>();
+  const single = records.filter(({ linkHash }) => hashes.size < hashes.add(linkHash).size);
+  return { request, answers: await Promise.all(single.map((each) => toAnswer(each, key, asker, server))) };
 }
+
+export const answers = (connection: Connection, link: string, own?: CallOptions) =>
+  answersAfter('answers', {}, connection, link, own);
+
+export const discardAnswer = (connection: Connection, link: string, secretKey: string, own?: CallOptions) =>
+  answersAfter('discard', { secret_key: secretKey }, connection, link, own);
 
 export async function changeRequest(
   connection: Connection,
   link: string,
   change: RequestChange,
-  own: CallOptions,
+  own: CallOptions = {},
 ): Promise<SecretRequest> {
   const body = 'ttlSeconds' in change ? { ttl: change.ttlSeconds } : { ...change };
   if (parseLink(link)?.kind !== 'ask')
-    return (await answers(connection, link, own, ['change', body])).request;
+    return (await answersAfter('change', body, connection, link, own)).request;
   // The account that asked may have lost the answers link.
   const { key, path, publicKey } = await openAsk(link);
   const changed = await connection.call({ method: 'POST', path: `${path}/change`, body }, own);
@@ -286,7 +297,7 @@ function waitMsAfter(error: unknown): number {
 export async function* watchAnswers(
   connection: Connection,
   link: string,
-  own: CallOptions,
+  own: CallOptions = {},
 ): AsyncIterableIterator<Answers> {
   const begunMs = performance.now();
   for (;;) {

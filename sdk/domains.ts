@@ -8,28 +8,20 @@
  * const { state } = await domains.verify('secrets.example.com');
  * ```
  */
-import { type DomainState, domainStates } from '../src/protocol/vocabulary.ts';
+import type { DomainState } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
 import {
-  flagAt,
+  brandRecord,
+  domainAnswer,
+  domainRecord,
+  domainsAnswer,
   given,
-  listAt,
-  numberAt,
-  objectAt,
-  optionalText,
-  optionalTime,
-  type Raw,
-  textAt,
-  textsAt,
-  timeAt,
-  type WireBrand,
+  read,
+  recordOf,
+  recordsOf,
+  type Values,
   type WireBrandChanges,
-  type WireDomain,
-  type WireDomainAnswer,
-  type WireDomains,
-  type WireRecord,
-  wordAt,
 } from './wire.ts';
 
 export type { DomainState } from '../src/protocol/vocabulary.ts';
@@ -111,50 +103,18 @@ export interface DomainClient {
   setLogo(name: string, logo: Blob | null, options?: CallOptions): Promise<Brand>;
 }
 
-function toBrand(record: Raw<WireBrand>): Brand {
-  return {
-    name: optionalText(record, 'name'),
-    colour: optionalText(record, 'primary_color'),
-    darkColour: optionalText(record, 'primary_color_dark'),
-    instructionsBefore: optionalText(record, 'instructions_pre_reveal'),
-    instructionsAfter: optionalText(record, 'instructions_post_reveal'),
-    locale: optionalText(record, 'locale'),
-    logo: optionalText(record, 'logo'),
-    isPublic: flagAt(record, 'allow_public_homepage'),
-  };
+function toDomain({ txtName: name, txtValue: value, ...domain }: Values<typeof domainRecord>): Domain {
+  return { ...domain, txtRecord: name === null || value === null ? null : { name, value } };
 }
 
-function toBrandAnswer(answer: Raw<WireRecord<WireBrand>>): Brand {
-  return toBrand(objectAt(answer, 'record'));
+function toTargetedDomain(answer: unknown): TargetedDomain {
+  const { record, details } = read(answer, domainAnswer);
+  return { ...toDomain(record), target: details.target };
 }
 
-function toDomain(record: Raw<WireDomain>): Domain {
-  const name = optionalText(record, 'txt_validation_host');
-  const value = optionalText(record, 'txt_validation_value');
-  return {
-    name: textAt(record, 'name'),
-    displayName: textAt(record, 'display_domain'),
-    state: wordAt(record, 'state', domainStates),
-    finding: optionalText(record, 'finding'),
-    checkedAt: optionalTime(record, 'checked'),
-    txtRecord: name === null || value === null ? null : { name, value },
-    brand: toBrand(objectAt(record, 'brand')),
-    createdAt: timeAt(record, 'created'),
-    updatedAt: timeAt(record, 'updated'),
-  };
-}
-
-function toTargetedDomain(answer: Raw<WireDomainAnswer>): TargetedDomain {
-  const cluster = objectAt(objectAt(answer, 'details'), 'cluster');
-  const target = { host: textAt(cluster, 'cluster_host'), addresses: textsAt(cluster, 'cluster_ips') };
-  return { ...toDomain(objectAt(answer, 'record')), target };
-}
-
-function toDomainList(answer: Raw<WireDomains>): DomainList {
-  return {
-    domains: listAt(answer, 'records').map(toDomain),
-    max: numberAt(objectAt(answer, 'details'), 'max'),
-  };
+function toDomainList(answer: unknown): DomainList {
+  const domains = recordsOf(answer).map((record) => toDomain(read(record, domainRecord)));
+  return { domains, max: read(answer, domainsAnswer).details.max };
 }
 
 function brandFields(changes: BrandChanges): WireBrandChanges {
@@ -187,13 +147,18 @@ export function createDomainClient(options: TransportOptions): DomainClient {
     remove: async (name, own) => void (await post(`${pathOf(name)}/remove`, own)),
     setBrand: async (name, changes, own) => {
       const body = { brand: given(brandFields(changes)) };
-      return toBrandAnswer(await call({ method: 'POST', path: `${pathOf(name)}/brand`, body }, own));
+      return read(
+        recordOf(await call({ method: 'POST', path: `${pathOf(name)}/brand`, body }, own)),
+        brandRecord,
+      );
     },
     setLogo: async (name, logo, own) => {
       const path = `${pathOf(name)}/logo`;
-      return toBrandAnswer(
-        await (logo === null ? post(`${path}/remove`, own) : call({ method: 'POST', path, body: logo }, own)),
-      );
+      const removed = logo === null;
+      const answer = await (removed
+        ? post(`${path}/remove`, own)
+        : call({ method: 'POST', path, body: logo }, own));
+      return read(recordOf(answer), brandRecord);
     },
   };
 }

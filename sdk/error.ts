@@ -95,50 +95,33 @@ export interface FieldError {
   readonly message: string;
 }
 
-export interface MayflyErrorDetails {
-  /** The HTTP status; `null` if the server did not respond. */
-  readonly status?: number | null;
-  readonly retryAfterSeconds?: number | null;
-  /** The refused field, as a dotted path in the request's body; also `null` if there are several. */
-  readonly field?: string | null;
-  /** All refused fields, if there are several. */
-  readonly fieldErrors?: readonly FieldError[];
-  /** How many more wrong codes are allowed for now. */
-  readonly attemptsLeft?: number | null;
-  /** The largest value allowed, in bytes of UTF-8. */
-  readonly limitBytes?: number | null;
-  /** Identifies the request in the server's log. */
-  readonly requestId?: string | null;
-  /** Where to send the request instead, if another region created the key. */
-  readonly hint?: string | null;
-  readonly cause?: unknown;
-}
-
 export class MayflyError extends Error {
   override readonly name = 'MayflyError';
   readonly code: MayflyErrorCode;
-  readonly status: number | null;
-  readonly retryAfterSeconds: number | null;
-  readonly field: string | null;
-  readonly fieldErrors: readonly FieldError[];
-  readonly attemptsLeft: number | null;
-  readonly limitBytes: number | null;
-  readonly requestId: string | null;
-  readonly hint: string | null;
+  /** The HTTP status; `null` if the server did not respond. */
+  readonly status: number | null = null;
+  readonly retryAfterSeconds: number | null = null;
+  /** The refused field, as a dotted path in the request's body; also `null` if there are several. */
+  readonly field: string | null = null;
+  /** All refused fields, if there are several. */
+  readonly fieldErrors: readonly FieldError[] = [];
+  /** How many more wrong codes are allowed for now. */
+  readonly attemptsLeft: number | null = null;
+  /** The largest value allowed, in bytes of UTF-8. */
+  readonly limitBytes: number | null = null;
+  /** Identifies the request in the server's log. */
+  readonly requestId: string | null = null;
+  /** Where to send the request instead, if another region created the key. */
+  readonly hint: string | null = null;
 
-  constructor(code: MayflyErrorCode, message: string, details: MayflyErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: MayflyErrorCode, message: string, { cause, ...details }: MayflyErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.status = details.status ?? null;
-    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
-    this.field = details.field ?? null;
-    this.fieldErrors = details.fieldErrors ?? [];
-    this.attemptsLeft = details.attemptsLeft ?? null;
-    this.limitBytes = details.limitBytes ?? null;
-    this.requestId = details.requestId ?? null;
-    this.hint = details.hint ?? null;
+    Object.assign(this, details);
   }
 }
+
+export type MayflyErrorDetails = Partial<Omit<MayflyError, 'code' | 'name' | 'message' | 'stack'>>;
 
 export function detailsOf({ status, headers }: Response) {
   return { status, retryAfterSeconds: retryAfterOf(headers), requestId: headers.get('X-Request-Id') };

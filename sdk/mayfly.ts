@@ -228,7 +228,7 @@ type Get = (path: string, options?: CallOptions) => Promise<object>;
 
 async function* pages(
   get: Get,
-  { pageSize = 50, ...options }: RecentOptions,
+  { pageSize = 50, ...options }: RecentOptions = {},
 ): AsyncIterableIterator<Receipt> {
   let cursor: string | null = null;
   do {
@@ -252,7 +252,7 @@ async function statusOf(get: Get, secret: string, options?: CallOptions): Promis
 async function inspectWith(
   call: Transport,
   secret: string,
-  options: PassphraseOption,
+  options: PassphraseOption = {},
 ): Promise<WaitingSecret> {
   const { key, fragment } = partsOf(secret, 'secret');
   // An end-to-end secret's passphrase is never sent.
@@ -261,6 +261,8 @@ async function inspectWith(
   const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
   return toInspected(await call({ method: 'GET', path: `/secret/${key}`, headers }, options));
 }
+
+const pathOf = (metadata: string): string => `/private/${keyOf(metadata, 'receipt')}`;
 
 /** The cryptography, loaded when first needed. */
 const sharing = () => import('./sharing.ts').catch(notLoaded);
@@ -283,49 +285,44 @@ export function createClient(options: ClientOptions): MayflyClient {
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
   const change = (metadata: string, body: Json, own?: CallOptions) =>
-    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'receipt')}`, body }, own);
+    call({ method: 'PATCH', path: pathOf(metadata), body }, own);
   return {
-    conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
-    generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
-    batch: async (items, own = {}) => (await sharing()).batch(connection, items, own),
-    reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
-    sendCode: async (secret, look, own = {}) => (await sharing()).sendCode(connection, secret, look, own),
-    done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
-    inspect: (secret, own = {}) => inspectWith(call, secret, own),
-    note: async (secret, own = {}) => (await sharing()).note(connection, secret, own),
-    status: (secret, own) => statusOf(get, secret, own),
+    conceal: async (...args) => (await sharing()).conceal(connection, ...args),
+    generate: async (...args) => (await sharing()).generate(connection, ...args),
+    batch: async (...args) => (await sharing()).batch(connection, ...args),
+    reveal: async (...args) => (await sharing()).reveal(connection, ...args),
+    sendCode: async (...args) => (await sharing()).sendCode(connection, ...args),
+    done: async (...args) => (await sharing()).done(connection, ...args),
+    inspect: (...args) => inspectWith(call, ...args),
+    note: async (...args) => (await sharing()).note(connection, ...args),
+    status: (...args) => statusOf(get, ...args),
     statuses: async (secrets, own) => {
       const body = { identifiers: secrets.map((secret) => keyOf(secret, 'secret')).join(',') };
       if (secrets.length === 0) return [];
       return toStatuses(await call({ method: 'POST', path: '/secret/status', body, isRead: true }, own));
     },
-    receipt: async (metadata, own) =>
-      toReceiptAnswer(await get(`/private/${keyOf(metadata, 'receipt')}`, own)),
-    burnUnread: async (secret, own = {}) => (await sharing()).burnUnread(connection, secret, own),
+    receipt: async (metadata, own) => toReceiptAnswer(await get(pathOf(metadata), own)),
+    burnUnread: async (...args) => (await sharing()).burnUnread(connection, ...args),
     burn: async (metadata, own) =>
-      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'receipt')}/burn`, { continue: true }, own)),
+      toReceiptAnswer(await post(`${pathOf(metadata)}/burn`, { continue: true }, own)),
     setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),
     setTtl: async (metadata, ttlSeconds, own) =>
       toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds }, own)),
     allowMore: async (metadata, own) =>
       toReceiptAnswer(await change(metadata, { attempts: 'more', codes: 'more' }, own)),
     deliver: async (metadata, { recipient, locale, ...own } = {}) =>
-      toRemarkedReceipt(
-        await post(`/private/${keyOf(metadata, 'receipt')}/deliver`, given({ recipient, locale }), own),
-      ),
-    recent: (own = {}) => pages(get, own),
-    ask: async (own) => (await asking()).ask(connection, own),
-    inspectRequest: async (link, own = {}) => (await asking()).inspectRequest(connection, link, own),
-    answer: async (link, own) => (await asking()).answer(connection, link, own),
-    reportRequest: async (link, own = {}) => (await asking()).reportRequest(connection, link, own),
-    answers: async (link, own = {}) => (await asking()).answers(connection, link, own),
-    async *watchAnswers(link, own = {}) {
-      yield* (await asking()).watchAnswers(connection, link, own);
+      toRemarkedReceipt(await post(`${pathOf(metadata)}/deliver`, given({ recipient, locale }), own)),
+    recent: (...args) => pages(get, ...args),
+    ask: async (...args) => (await asking()).ask(connection, ...args),
+    inspectRequest: async (...args) => (await asking()).inspectRequest(connection, ...args),
+    answer: async (...args) => (await asking()).answer(connection, ...args),
+    reportRequest: async (...args) => (await asking()).reportRequest(connection, ...args),
+    answers: async (...args) => (await asking()).answers(connection, ...args),
+    async *watchAnswers(...args) {
+      yield* (await asking()).watchAnswers(connection, ...args);
     },
-    changeRequest: async (link, change, own = {}) =>
-      (await asking()).changeRequest(connection, link, change, own),
-    discardAnswer: async (link, secret_key, own = {}) =>
-      (await asking()).answers(connection, link, own, ['discard', { secret_key }]),
+    changeRequest: async (...args) => (await asking()).changeRequest(connection, ...args),
+    discardAnswer: async (...args) => (await asking()).discardAnswer(connection, ...args),
     account: async (own) => toAccount(await get('/authcheck', own)),
     serviceStatus: async (own) => toServiceStatus(await get('/status', own)),
     version: async (own) => toVersion(await get('/version', own)),

@@ -13,16 +13,19 @@ import {
   receiptStates,
 } from '../src/protocol/vocabulary.ts';
 import {
-  numberAt,
-  optionalFlag,
-  optionalNumber,
-  optionalText,
-  optionalTime,
-  type Raw,
-  textAt,
-  timeAt,
-  toObject,
-  wordAt,
+  flagOrNull,
+  isTrue,
+  type Kind,
+  number,
+  numberOrNull,
+  orNull,
+  read,
+  text,
+  textOrEmpty,
+  textOrNull,
+  time,
+  timeOrNull,
+  type WireOf,
 } from './wire.ts';
 
 export interface Delivery {
@@ -77,78 +80,50 @@ export interface Lock {
   readonly until: Date | null;
 }
 
-export interface WireReceipt {
-  readonly key: string;
-  readonly secret_key: string | null;
-  readonly share_url: string;
-  readonly state: ReceiptState;
-  readonly has_passphrase: boolean;
-  readonly sealed: boolean;
-  readonly secret_ttl: number;
-  readonly metadata_ttl: number;
-  readonly created: number;
-  readonly received: number | null;
-  readonly burned: number | null;
-  readonly burned_by: '' | Burner;
-  readonly recipients: string;
-  readonly delivery: WireDelivery | null;
-  readonly notify: readonly NoticeKind[];
-  readonly share_domain: string;
-  readonly memo: string;
-  readonly verify: boolean;
-  readonly codes: readonly WireCodeMail[] | null;
-  readonly locked: WireLock | null;
-}
+const codeMailRecord = { state: ['state', deliveryStates], at: ['at', time] } as const;
+const deliveryRecord = {
+  state: ['state', deliveryStates],
+  at: ['at', time],
+  reply: ['reply', textOrNull],
+} as const;
+const lockRecord = { by: ['by', lockCauses], until: ['until', timeOrNull] } as const;
 
-export type WireLock = Readonly<{ by: LockCause; until: number | null }>;
+export type WireCodeMail = WireOf<typeof codeMailRecord>;
+export type WireDelivery = WireOf<typeof deliveryRecord>;
+export type WireLock = WireOf<typeof lockRecord>;
 
-export type WireDelivery = Readonly<{ state: DeliveryState; at: number; reply: string | null }>;
-
-export type WireCodeMail = Pick<WireDelivery, 'state' | 'at'>;
-
-function toCodeMail(mail: unknown) {
-  const record = toObject<WireCodeMail>(mail);
-  return { state: wordAt(record, 'state', deliveryStates), at: timeAt(record, 'at') };
-}
-
-function toDelivery(delivery: unknown): Delivery | null {
-  if (!delivery) return null;
-  return { ...toCodeMail(delivery), reply: optionalText(toObject<WireDelivery>(delivery), 'reply') };
-}
-
-function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
-  if (!locked) return null;
-  const record = toObject<WireLock>(locked);
-  return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
-}
-
+const toCodeMails: Kind<Receipt['codes'], readonly WireCodeMail[] | null> = (value) =>
+  Array.isArray(value) ? value.map((mail) => read(mail, codeMailRecord)) : null;
+/** 0 once the secret is gone. */
+const positiveOrNull: Kind<number | null, number> = (value) => numberOrNull(value) || null;
+const toBurner: Kind<Burner | null, '' | Burner> = (value) => burners.find((each) => each === value) ?? null;
 /** Leaves out kinds that this client does not know. */
-function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
-  return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
-}
+const toNotices: Kind<NoticeKind[], readonly NoticeKind[]> = (value) =>
+  Array.isArray(value) ? noticeKinds.filter((kind) => value.includes(kind)) : [];
 
-export function toReceipt(record: Raw<WireReceipt>): Receipt {
-  return {
-    metadataKey: textAt(record, 'key'),
-    secretKey: optionalText(record, 'secret_key'),
-    link: optionalText(record, 'share_url'),
-    isSealed: record.sealed === true,
-    state: wordAt(record, 'state', receiptStates),
-    hasPassphrase: optionalFlag(record, 'has_passphrase'),
-    // 0 once the secret is gone.
-    secretTtlSeconds: optionalNumber(record, 'secret_ttl') || null,
-    receiptTtlSeconds: numberAt(record, 'metadata_ttl'),
-    createdAt: timeAt(record, 'created'),
-    receivedAt: optionalTime(record, 'received'),
-    burnedAt: optionalTime(record, 'burned'),
-    burnedBy: burners.find((each) => each === record.burned_by) ?? null,
-    recipient: optionalText(record, 'recipients'),
-    delivery: toDelivery(record.delivery),
-    notify: noticesOf(record),
-    shareDomain: optionalText(record, 'share_domain') ?? '',
-    memo: optionalText(record, 'memo') ?? '',
-    needsCode: record.verify === true,
-    codes: Array.isArray(record.codes) ? record.codes.map(toCodeMail) : null,
-    locked: lockOf(record),
-  };
-}
+export const receiptRecord = {
+  metadataKey: ['key', text],
+  secretKey: ['secret_key', textOrNull],
+  link: ['share_url', textOrNull],
+  isSealed: ['sealed', isTrue],
+  state: ['state', receiptStates],
+  hasPassphrase: ['has_passphrase', flagOrNull],
+  secretTtlSeconds: ['secret_ttl', positiveOrNull],
+  receiptTtlSeconds: ['metadata_ttl', number],
+  createdAt: ['created', time],
+  receivedAt: ['received', timeOrNull],
+  burnedAt: ['burned', timeOrNull],
+  burnedBy: ['burned_by', toBurner],
+  recipient: ['recipients', textOrNull],
+  delivery: ['delivery', /* @__PURE__ */ orNull(deliveryRecord)],
+  notify: ['notify', toNotices],
+  shareDomain: ['share_domain', textOrEmpty],
+  memo: ['memo', textOrEmpty],
+  needsCode: ['verify', isTrue],
+  codes: ['codes', toCodeMails],
+  locked: ['locked', /* @__PURE__ */ orNull(lockRecord)],
+} as const;
+
+export type WireReceipt = WireOf<typeof receiptRecord>;
+
+export const toReceipt = (value: unknown): Receipt => read(value, receiptRecord);

@@ -2,36 +2,30 @@
 
 import { secretLink } from '../src/protocol/link.ts';
 import { MayflyError } from './error.ts';
-import { type Receipt, toReceipt, type WireReceipt } from './receipt.ts';
+import { type Receipt, receiptRecord, toReceipt, type WireReceipt } from './receipt.ts';
 import {
   type Adjustment,
-  flagAt,
+  flag,
   isJson,
   isText,
-  listAt,
-  numberAt,
-  objectAt,
-  optionalNumber,
-  optionalText,
-  type Raw,
-  textAt,
-  textsAt,
-  timeAt,
+  isTrue,
+  type Json,
+  type Kind,
+  listOf,
+  number,
+  numberOrNull,
+  objectOf,
+  read,
+  recordOf,
+  recordsOf,
+  text,
+  textOrNull,
+  texts,
+  time,
   unexpected,
-  type WireAccount,
-  type WireCreatedSecret,
-  type WireGeneratedSecret,
-  type WireLocales,
-  type WireOpenedSecret,
+  type WireOf,
   type WireProblem,
-  type WireRecord,
   type WireRemarks,
-  type WireSealedSecret,
-  type WireSecret,
-  type WireServiceStatus,
-  type WireStatuses,
-  type WireUnknownSecret,
-  type WireVersion,
   withHidden,
 } from './wire.ts';
 
@@ -127,24 +121,9 @@ export interface Account {
   readonly hasShareDomains: boolean;
 }
 
-export interface WireCreation<Secret = WireCreatedSecret> {
-  readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks & { readonly repeated?: true | undefined };
-}
-
-type WireMade = (WireCreation | WireCreation<WireGeneratedSecret>) & { readonly success: true };
-
-export type WireBatch = Readonly<{ results: readonly (WireMade | WireProblem)[] }>;
-export type WireChange = WireRecord<WireReceipt> & Readonly<{ details: WireRemarks }>;
-
-export interface WireRecent {
-  readonly records: readonly WireReceipt[];
-  readonly details: { readonly next_cursor: string | null };
-}
-
-function remarksOf({ details }: Raw<WireChange | WireCreation>): Remarks {
-  const { adjusted, ignored }: Raw<WireRemarks> = isJson(details) ? details : {};
-  const { ttl, locale }: Raw<NonNullable<WireRemarks['adjusted']>> = isJson(adjusted) ? adjusted : {};
+const toRemarks: Kind<Remarks, WireRemarks> = (value) => {
+  const { adjusted, ignored } = isJson(value) ? value : {};
+  const { ttl, locale } = isJson(adjusted) ? adjusted : {};
   return {
     adjusted: {
       ...(isJson(ttl) && ttlAdjusted(ttl)),
@@ -152,143 +131,169 @@ function remarksOf({ details }: Raw<WireChange | WireCreation>): Remarks {
     },
     ignored: Array.isArray(ignored) ? ignored.filter(isText) : [],
   };
-}
+};
 
-type RawAdjustment = Raw<Adjustment<unknown, unknown>>;
-
-function ttlAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] {
+function ttlAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
   const isAsked = typeof asked === 'number' || isText(asked);
   return isAsked && typeof granted === 'number' ? { ttlSeconds: { asked, granted } } : {};
 }
 
-function localeAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] {
+function localeAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
   return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
 }
 
+type WireDetails = WireRemarks & { readonly repeated?: true | undefined };
+const toDetails: Kind<Remarks & { readonly repeated: boolean }, WireDetails> = (value) => {
+  return { ...toRemarks(value), repeated: isJson(value) && value.repeated === true };
+};
+
+const createdRecord = {
+  secretKey: ['key', text],
+  isSealed: ['sealed', isTrue],
+  ttlSeconds: ['lifespan', number],
+} as const;
+
+const creation = {
+  record: ['record', { receipt: ['metadata', receiptRecord], secret: ['secret', createdRecord] }],
+  details: ['details', toDetails],
+} as const;
+
+export type WireCreation = WireOf<typeof creation>;
+
+/** @param linkOf may refuse a secret that is not sealed */
 function createdOf(
-  answer: Raw<WireCreation>,
-  linkOf: (secretKey: string, receipt: Receipt) => string,
+  answer: unknown,
+  linkOf: (secretKey: string, receipt: Receipt, isSealed: boolean) => string,
 ): Created {
-  const { details } = answer;
-  const record = objectAt(answer, 'record');
-  const receipt = toReceipt(objectAt(record, 'metadata'));
-  const secret = objectAt(record, 'secret');
-  const secretKey = textAt(secret, 'key');
-  return {
-    ...receipt,
-    ...remarksOf(answer),
-    repeated: isJson(details) && details.repeated === true,
-    secretKey,
-    link: linkOf(secretKey, receipt),
-    ttlSeconds: numberAt(secret, 'lifespan'),
-  };
+  const { record, details } = read(answer, creation);
+  const { isSealed, ...secret } = record.secret;
+  const link = linkOf(secret.secretKey, record.receipt, isSealed);
+  return { ...record.receipt, ...details, ...secret, link };
 }
 
-export function toCreated(answer: Raw<WireCreation>, server: string): Created {
+export function toCreated(answer: unknown, server: string): Created {
   return createdOf(answer, (key, { link, shareDomain }) => link ?? secretLink(key, shareDomain, server));
 }
 
 /** @param linkOf returns the full link, which the server does not know */
-export function toSealedCreated(answer: Raw<WireCreation>, linkOf: (secretKey: string) => string): Created {
-  if (!flagAt(objectAt(objectAt(answer, 'record'), 'secret'), 'sealed')) throw unexpected();
-  return createdOf(answer, linkOf);
-}
-
-export function toGenerated(answer: Raw<WireCreation<WireGeneratedSecret>>, server: string): Generated {
-  const secret = objectAt(objectAt(answer, 'record'), 'secret');
-  return withHidden(toCreated(answer as Raw<WireCreation>, server), {
-    value: textAt(secret, 'secret_value'),
+export function toSealedCreated(answer: unknown, linkOf: (secretKey: string) => string): Created {
+  return createdOf(answer, (key, _receipt, isSealed) => {
+    if (!isSealed) throw unexpected();
+    return linkOf(key);
   });
 }
 
-function toWaitingSecret(record: Raw<WireSecret>): WaitingSecret {
-  return {
-    secretKey: textAt(record, 'key'),
-    hasPassphrase: flagAt(record, 'has_passphrase'),
-    isSealed: record.sealed === true,
-    needsCode: record.verify === true,
-    secretTtlSeconds: numberAt(record, 'secret_ttl'),
-    createdAt: timeAt(record, 'created'),
-  };
+const generation = {
+  record: ['record', { secret: ['secret', { value: ['secret_value', text] }] }],
+} as const;
+export type WireGeneration = WireCreation & WireOf<typeof generation>;
+
+export function toGenerated(answer: unknown, server: string): Generated {
+  return withHidden(toCreated(answer, server), read(answer, generation).record.secret);
 }
 
-function waitingOrNull(record: Raw<WireSecret | WireUnknownSecret>): WaitingSecret | null {
-  return record.state === 'unknown' ? null : toWaitingSecret(record as Raw<WireSecret>);
+type WireResult = (WireCreation & { readonly success: true }) | WireProblem;
+const toResults: Kind<readonly Json[], readonly WireResult[]> = (value) => listOf(value).map(objectOf);
+export const batchAnswer = { results: ['results', toResults] } as const;
+export type WireBatch = WireOf<typeof batchAnswer>;
+
+const waitingRecord = {
+  secretKey: ['key', text],
+  hasPassphrase: ['has_passphrase', flag],
+  isSealed: ['sealed', isTrue],
+  needsCode: ['verify', isTrue],
+  secretTtlSeconds: ['secret_ttl', number],
+  createdAt: ['created', time],
+} as const;
+export type WireSecret = WireOf<typeof waitingRecord>;
+
+export const toInspected = (answer: unknown): WaitingSecret => read(recordOf(answer), waitingRecord);
+
+/** Of a key that opens nothing, the server says only that. */
+function waitingOrNull(record: unknown): WaitingSecret | null {
+  return objectOf(record).state === 'unknown' ? null : read(record, waitingRecord);
 }
 
-export function toInspected(answer: Raw<WireRecord<WireSecret>>): WaitingSecret {
-  return toWaitingSecret(objectAt(answer, 'record'));
+export const toStatus = (answer: unknown): WaitingSecret | null => waitingOrNull(recordOf(answer));
+
+export const toStatuses = (answer: unknown) => recordsOf(answer).map(waitingOrNull);
+
+const openedRecord = { secretKey: ['key', text], value: ['secret_value', text] } as const;
+export type WireOpenedSecret = WireOf<typeof openedRecord>;
+
+export function toRevealed(answer: unknown): Revealed {
+  const { secretKey, value } = read(recordOf(answer), openedRecord);
+  return withHidden({ secretKey }, { value, file: null });
 }
 
-export function toStatus(answer: Raw<WireRecord<WireSecret | WireUnknownSecret>>): WaitingSecret | null {
-  return waitingOrNull(objectAt(answer, 'record'));
-}
-
-export function toStatuses(answer: Raw<WireStatuses>): (WaitingSecret | null)[] {
-  return listAt(answer, 'records').map(waitingOrNull);
-}
-
-export function toRevealed(answer: Raw<WireRecord<WireOpenedSecret>>): Revealed {
-  const record = objectAt(answer, 'record');
-  return withHidden(
-    { secretKey: textAt(record, 'key') },
-    { value: textAt(record, 'secret_value'), file: null },
-  );
-}
+const version: Kind<unknown, 1> = (value) => value;
+const sealedRecord = {
+  secretKey: ['key', text],
+  sealed: ['sealed', { version: ['v', version], ciphertext: ['ciphertext', text] }],
+} as const;
+export type WireSealedSecret = WireOf<typeof sealedRecord>;
 
 /** @throws MayflyError `unreadable` if a later version sealed it */
-export function toSealedCiphertext(answer: Raw<WireRecord<WireSealedSecret>>) {
-  const record = objectAt(answer, 'record');
-  const sealed = objectAt(record, 'sealed');
-  const ciphertext = textAt(sealed, 'ciphertext');
-  if (sealed.v !== 1) throw new MayflyError('unreadable', 'A later version sealed the secret.');
-  return { secretKey: textAt(record, 'key'), ciphertext };
+export function toSealedCiphertext(answer: unknown) {
+  const { secretKey, sealed } = read(recordOf(answer), sealedRecord);
+  if (sealed.version !== 1) throw new MayflyError('unreadable', 'A later version sealed the secret.');
+  return { secretKey, ciphertext: sealed.ciphertext };
 }
 
-export function toReceiptAnswer(answer: Raw<WireRecord<WireReceipt>>): Receipt {
-  return toReceipt(objectAt(answer, 'record'));
+export const toReceiptAnswer = (answer: unknown): Receipt => toReceipt(recordOf(answer));
+
+const change = { record: ['record', receiptRecord], details: ['details', toRemarks] } as const;
+export type WireChange = WireOf<typeof change>;
+
+export function toRemarkedReceipt(answer: unknown): Receipt & Remarks {
+  const { record, details } = read(answer, change);
+  return { ...record, ...details };
 }
 
-export function toRemarkedReceipt(answer: Raw<WireChange>): Receipt & Remarks {
-  return { ...toReceipt(objectAt(answer, 'record')), ...remarksOf(answer) };
+const page = { details: ['details', { nextCursor: ['next_cursor', textOrNull] }] } as const;
+export type WireRecent = WireOf<typeof page> & Readonly<{ records: readonly WireReceipt[] }>;
+
+/** `nextCursor` is `null` on the last page. */
+export function toReceiptPage(answer: unknown) {
+  return { receipts: recordsOf(answer).map(toReceipt), ...read(answer, page).details };
 }
 
-export interface ReceiptPage {
-  readonly receipts: readonly Receipt[];
-  /** `null` on the last page. */
-  readonly nextCursor: string | null;
+const serviceStatus = { locale: ['locale', text] } as const;
+export type WireServiceStatus = WireOf<typeof serviceStatus> & Readonly<{ region?: string | undefined }>;
+
+export function toServiceStatus(answer: unknown): ServiceStatus {
+  return { ...read(answer, serviceStatus), region: textOrNull(objectOf(answer).region) };
 }
 
-export function toReceiptPage(answer: Raw<WireRecent>): ReceiptPage {
-  return {
-    receipts: listAt(answer, 'records').map(toReceipt),
-    nextCursor: optionalText(objectAt(answer, 'details'), 'next_cursor'),
-  };
-}
+const versions = { version: ['version', texts] } as const;
+export type WireVersion = WireOf<typeof versions>;
+export const toVersion = (answer: unknown): string => read(answer, versions).version.join('.');
 
-export function toServiceStatus(answer: Raw<WireServiceStatus>): ServiceStatus {
-  return { locale: textAt(answer, 'locale'), region: optionalText(answer, 'region') };
-}
+const locales = { offered: ['locales', texts], default: ['default_locale', text] } as const;
+export type WireLocales = WireOf<typeof locales>;
+export const toLocales = (answer: unknown): Locales => read(answer, locales);
 
-export function toVersion(answer: Raw<WireVersion>): string {
-  return textsAt(answer, 'version').join('.');
-}
+const planRecord = {
+  plan: ['planid', text],
+  options: [
+    'options',
+    {
+      maxTtlSeconds: ['ttl', number],
+      maxValueBytes: ['size', number],
+      maxSealedBytes: ['max_sealed_bytes', numberOrNull],
+      hasShareDomains: ['custom_domains', flag],
+    },
+  ],
+} as const;
 
-export function toLocales(answer: Raw<WireLocales>): Locales {
-  return { offered: textsAt(answer, 'locales'), default: textAt(answer, 'default_locale') };
-}
+const accountRecord = {
+  username: ['custid', text],
+  createdAt: ['created', time],
+  plan: ['plan', planRecord],
+} as const;
+export type WireAccount = WireOf<typeof accountRecord>;
 
-export function toAccount(answer: Raw<WireRecord<WireAccount>>): Account {
-  const record = objectAt(answer, 'record');
-  const plan = objectAt(record, 'plan');
-  const options = objectAt(plan, 'options');
-  return {
-    username: textAt(record, 'custid'),
-    plan: textAt(plan, 'planid'),
-    createdAt: timeAt(record, 'created'),
-    maxTtlSeconds: numberAt(options, 'ttl'),
-    maxValueBytes: numberAt(options, 'size'),
-    maxSealedBytes: optionalNumber(options, 'max_sealed_bytes'),
-    hasShareDomains: flagAt(options, 'custom_domains'),
-  };
+export function toAccount(answer: unknown): Account {
+  const { plan, ...account } = read(recordOf(answer), accountRecord);
+  return { ...account, plan: plan.plan, ...plan.options };
 }

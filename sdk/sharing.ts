@@ -8,6 +8,7 @@ import { partsOf } from './link.ts';
 import { askAgain } from './lost-answer.ts';
 import { creationCall, type Prepared, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
 import {
+  batchAnswer,
   type Created,
   type Generated,
   type Revealed,
@@ -15,23 +16,19 @@ import {
   toRevealed,
   toSealedCiphertext,
   toStatus,
-  type WireBatch,
 } from './records.ts';
 import { open, openNote, prove, proveLink } from './sealing.ts';
 import type { Connection } from './transport.ts';
 import {
   given,
   type Json,
-  listAt,
-  objectAt,
-  optionalText,
-  type Raw,
-  textAt,
-  timeAt,
+  read,
+  recordOf,
+  text,
+  textOrNull,
+  time,
   unexpected,
-  type WireNote,
-  type WireRecord,
-  type WireSentCode,
+  type WireOf,
   withHidden,
 } from './wire.ts';
 
@@ -58,7 +55,7 @@ export async function conceal(connection: Connection, options: ConcealOptions): 
   });
 }
 
-export async function generate(connection: Connection, options: GenerateOptions): Promise<Generated> {
+export async function generate(connection: Connection, options: GenerateOptions = {}): Promise<Generated> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
     const prepared = await prepareGenerate(connection, options);
     const path = prepared.isDrawn ? 'generate' : 'conceal';
@@ -93,7 +90,7 @@ async function prepare(
 export async function batch(
   connection: Connection,
   items: readonly BatchItem[],
-  options: BatchOptions,
+  options: BatchOptions = {},
 ): Promise<readonly BatchResult[]> {
   if (items.length === 0) return [];
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
@@ -102,8 +99,7 @@ export async function batch(
     for (const item of items) prepared.push(await prepare(connection, item));
     const body = { secrets: prepared.map(({ sent }) => sent) };
     const call = creationCall('batch', body, options, connection);
-    const answer: Raw<WireBatch> = await connection.call(call, own);
-    const results = listAt(answer, 'results');
+    const { results } = read(await connection.call(call, own), batchAnswer);
     if (results.length !== prepared.length) throw unexpected();
     const all: BatchResult[] = [];
     for (const [n, each] of prepared.entries()) {
@@ -179,7 +175,7 @@ export async function done(
   { call }: Connection,
   secret: string,
   look: string,
-  own: CallOptions,
+  own: CallOptions = {},
 ): Promise<void> {
   const path = `/secret/${partsOf(secret, 'secret').key}/reveal/done`;
   await call({ method: 'POST', path, body: { look } }, own);
@@ -199,7 +195,7 @@ async function openerOf(
 export async function burnUnread(
   connection: Connection,
   secret: string,
-  options: Omit<RevealOptions, 'strictlyOnce'>,
+  options: Omit<RevealOptions, 'strictlyOnce'> = {},
 ): Promise<void> {
   const path = `/secret/${partsOf(secret, 'secret').key}/burn`;
   const { look, code } = options;
@@ -214,33 +210,40 @@ export async function burnUnread(
 const proofOf = async (fragment: string | null) =>
   fragment === null ? {} : { link_proof: await proveLink(fragment) };
 
+const sentCode = { sentTo: ['sent_to', text], until: ['until', time] } as const;
+export type WireSentCode = WireOf<typeof sentCode>;
+
 export async function sendCode(
   { call }: Connection,
   secret: string,
   look: string,
-  { locale, ...own }: CallOptions & Pick<CreateOptions, 'locale'>,
+  { locale, ...own }: CallOptions & Pick<CreateOptions, 'locale'> = {},
 ): Promise<SentCode> {
   const { key, fragment } = partsOf(secret, 'secret');
   const body = given({ look, locale, ...(await proofOf(fragment)) });
-  const path = `/secret/${key}/code`;
-  const answer: Raw<WireRecord<WireSentCode>> = await call({ method: 'POST', path, body }, own);
-  const record = objectAt(answer, 'record');
-  return { sentTo: textAt(record, 'sent_to'), until: timeAt(record, 'until') };
+  return read(recordOf(await call({ method: 'POST', path: `/secret/${key}/code`, body }, own)), sentCode);
 }
 
-export async function note({ call }: Connection, secret: string, own: CallOptions): Promise<string | null> {
+const noteRecord = { note: ['note', textOrNull] } as const;
+export type WireNote = WireOf<typeof noteRecord>;
+
+export async function note(
+  { call }: Connection,
+  secret: string,
+  own: CallOptions = {},
+): Promise<string | null> {
   const { key, fragment } = partsOf(secret, 'secret');
   const body = await proofOf(fragment);
   const path = `/secret/${key}/note`;
-  const answer: Raw<WireRecord<WireNote>> = await call({ method: 'POST', path, body, isRead: true }, own);
-  const words = optionalText(objectAt(answer, 'record'), 'note');
+  const answer = await call({ method: 'POST', path, body, isRead: true }, own);
+  const words = read(recordOf(answer), noteRecord).note;
   return words === null || fragment === null ? words : openNote(words, fragment);
 }
 
 export async function reveal(
   connection: Connection,
   secret: string,
-  options: RevealOptions,
+  options: RevealOptions = {},
 ): Promise<Revealed> {
   const { key } = partsOf(secret, 'secret');
   const { look: kept, code, strictlyOnce = false } = options;

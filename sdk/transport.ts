@@ -8,7 +8,7 @@ import {
   unexpectedFrom,
 } from './error.ts';
 import { type CallOptions, repeat, withinLimit } from './limit.ts';
-import { isJson, isText, type Json, unexpected } from './wire.ts';
+import { isJson, isText, type Json, numberOrNull, textOrNull, unexpected } from './wire.ts';
 
 export interface Credentials {
   /** The account's email address. */
@@ -130,10 +130,7 @@ function isFieldError(value: unknown): value is FieldError {
 /** Returns why an item of a batch was not created. */
 export function problemOf(body: Json): MayflyError {
   const { status, retry_after: wait } = body;
-  const error = errorIn(body, {
-    status: typeof status === 'number' ? status : null,
-    retryAfterSeconds: typeof wait === 'number' ? wait : null,
-  });
+  const error = errorIn(body, { status: numberOrNull(status), retryAfterSeconds: numberOrNull(wait) });
   if (error === null) throw unexpected();
   return error;
 }
@@ -143,13 +140,13 @@ function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null
   const { error, message, field, errors, attempts_left: left, limit, hint }: Json = isJson(body) ? body : {};
   const code = serverCodes.find((known) => known === error);
   if (code === undefined) return null;
-  return new MayflyError(code, isText(message) ? message : code, {
+  return new MayflyError(code, textOrNull(message) ?? code, {
     ...details,
-    field: isText(field) ? field : null,
-    hint: isText(hint) ? hint : null,
+    field: textOrNull(field),
+    hint: textOrNull(hint),
     fieldErrors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
-    attemptsLeft: typeof left === 'number' ? left : null,
-    limitBytes: typeof limit === 'number' ? limit : null,
+    attemptsLeft: numberOrNull(left),
+    limitBytes: numberOrNull(limit),
   });
 }
 

@@ -1,9 +1,8 @@
 /**
- * Reads answers. Each has an interface in the API's names, limited to the fields that the client reads. The compiler lets a reader take
- * only fields of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
+ * Reads answers by tables of their records' fields. `test/sdk/contract.ts` compares what they read with the API's schemas. The tables are
+ * plain data, so that a bundler drops those that a program does not need.
  */
-
-import type { AnswerState, DomainState, ReceiptState, RequestState } from '../src/protocol/vocabulary.ts';
+import { domainStates } from '../src/protocol/vocabulary.ts';
 import { MayflyError } from './error.ts';
 
 export type Json = Record<string, unknown>;
@@ -17,94 +16,87 @@ export function given<Fields extends object>(fields: Fields): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-declare const form: unique symbol;
+declare const onWire: unique symbol;
 
-/** A `Wire` not yet checked. */
-export type Raw<Wire> = { readonly [Field in keyof Wire]?: unknown } & { readonly [form]?: Wire };
+/** Reads a value, or throws `unexpected_answer`. `Wire` is what the API may send. */
+export type Kind<Value, Wire = Value> = ((value: unknown) => Value) & { readonly [onWire]?: readonly [Wire] };
 
-/** The names of the fields whose values are of this kind. */
-export type FieldsOf<Wire, Kind> = {
-  [Field in keyof Wire]-?: Wire[Field] extends Kind ? Field : never;
-}[keyof Wire];
-
-type Absent = null | undefined;
-
-export function unexpected(): MayflyError {
-  return new MayflyError('unexpected_answer', 'The server’s answer is not one of Mayfly’s API.');
+/** For each field of a record, its name on the wire, and its kind, all its words, or its own fields. */
+export interface Fields {
+  readonly [name: string]: readonly [string, ((value: unknown) => unknown) | readonly string[] | Fields];
 }
 
-export function objectAt<Wire, Field extends FieldsOf<Wire, object>>(
-  from: Raw<Wire>,
-  field: Field,
-): Raw<Wire[Field]> {
-  return toObject(from[field]);
+type ValueOf<K> = K extends (value: unknown) => infer Value
+  ? Value
+  : K extends readonly (infer Word)[]
+    ? Word
+    : K extends Fields
+      ? Values<K>
+      : never;
+
+export type Values<F extends Fields> = { readonly [Name in keyof F]: ValueOf<F[Name][1]> };
+
+type WireIn<K> = K extends readonly (infer Word)[]
+  ? Word
+  : K extends { readonly [onWire]?: readonly [infer Wire] } & ((value: unknown) => unknown)
+    ? Wire
+    : K extends Fields
+      ? WireOf<K>
+      : never;
+
+/** The record as the API sends it, limited to these fields. */
+export type WireOf<F extends Fields> = { readonly [Name in keyof F as F[Name][0]]: WireIn<F[Name][1]> };
+
+/** @throws MayflyError `unexpected_answer` */
+export function read<F extends Fields>(value: unknown, fields: F): Values<F> {
+  const values = Object.entries(fields).map(([name, [own, kind]]) => [
+    name,
+    readAs(kind, objectOf(value)[own]),
+  ]);
+  return Object.fromEntries(values);
 }
 
-export function toObject<Wire>(value: unknown): Raw<Wire> {
-  if (!isJson(value)) throw unexpected();
-  return value as Json & Raw<Wire>;
+export function orNull<F extends Fields>(fields: F): Kind<Values<F> | null, WireOf<F> | null> {
+  return (value) => (value ? read(value, fields) : null);
 }
 
-export function listAt<Wire, Field extends FieldsOf<Wire, readonly object[]>>(
-  from: Raw<Wire>,
-  field: Field,
-): Raw<Wire[Field] extends readonly (infer Item)[] ? Item : never>[] {
-  const value = from[field];
-  if (!Array.isArray(value)) throw unexpected();
-  return value.map((item) => toObject(item));
-}
-
-export function textsAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, readonly string[]>): string[] {
-  const value = from[field];
-  if (!Array.isArray(value) || !value.every(isText)) throw unexpected();
+function readAs(kind: Fields[string][1], value: unknown): unknown {
+  if (typeof kind === 'function') return kind(value);
+  if (!Array.isArray(kind)) return read(value, kind as Fields);
+  if (!kind.includes(value)) throw unexpected();
   return value;
 }
 
-function reader<Kind>(isKind: (value: unknown) => value is Kind) {
-  return <Wire>(from: Raw<Wire>, field: FieldsOf<Wire, Kind>): Kind => {
-    const value: unknown = from[field];
+/** Where every answer has its record, or its records. */
+export const recordOf = (answer: unknown): unknown => objectOf(answer).record;
+export const recordsOf = (answer: unknown): readonly unknown[] => listOf(objectOf(answer).records);
+
+function kind<Value>(isKind: (value: unknown) => value is Value): Kind<Value> {
+  return (value) => {
     if (!isKind(value)) throw unexpected();
     return value;
   };
 }
 
-export const textAt = /* @__PURE__ */ reader(isText);
-export const numberAt = /* @__PURE__ */ reader((value) => typeof value === 'number');
-export const flagAt = /* @__PURE__ */ reader((value) => typeof value === 'boolean');
+export const objectOf = /* @__PURE__ */ kind(isJson);
+export const listOf: Kind<readonly unknown[]> = /* @__PURE__ */ kind(Array.isArray);
+export const text = /* @__PURE__ */ kind(isText);
+export const number = /* @__PURE__ */ kind((value) => typeof value === 'number');
+export const flag = /* @__PURE__ */ kind((value) => typeof value === 'boolean');
+export const texts: Kind<readonly string[]> = (value) => listOf(value).map(text);
+export const time: Kind<Date, number> = (value) => new Date(number(value) * 1000);
 
-export function timeAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number>): Date {
-  return new Date(numberAt(from, field) * 1000);
-}
+export const isTrue: Kind<boolean> = (value) => value === true;
+/** Also `null` for an empty text. */
+export const textOrNull: Kind<string | null> = (value) => (isText(value) && value) || null;
+export const textOrEmpty: Kind<string> = (value) => textOrNull(value) ?? '';
+export const numberOrNull: Kind<number | null> = (value) => (typeof value === 'number' ? value : null);
+export const flagOrNull: Kind<boolean | null> = (value) => (typeof value === 'boolean' ? value : null);
+export const timeOrNull: Kind<Date | null, number | null> = (value) =>
+  numberOrNull(value) === null ? null : time(value);
 
-export function wordAt<Wire, Field extends FieldsOf<Wire, string>>(
-  from: Raw<Wire>,
-  field: Field,
-  known: readonly (Wire[Field] & string)[],
-): Wire[Field] & string {
-  const word = known.find((each) => each === from[field]);
-  if (word === undefined) throw unexpected();
-  return word;
-}
-
-/** Also returns `null` for an empty text. */
-export function optionalText<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, string | Absent>): string | null {
-  const value = from[field];
-  return isText(value) && value !== '' ? value : null;
-}
-
-export function optionalNumber<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number | Absent>): number | null {
-  const value = from[field];
-  return typeof value === 'number' ? value : null;
-}
-
-export function optionalFlag<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, boolean | Absent>): boolean | null {
-  const value = from[field];
-  return typeof value === 'boolean' ? value : null;
-}
-
-export function optionalTime<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number | Absent>): Date | null {
-  const seconds = optionalNumber(from, field);
-  return seconds === null ? null : new Date(seconds * 1000);
+export function unexpected(): MayflyError {
+  return new MayflyError('unexpected_answer', 'The server’s answer is not one of Mayfly’s API.');
 }
 
 export function isText(value: unknown): value is string {
@@ -134,31 +126,6 @@ export interface Adjustment<Asked, Granted> {
   readonly granted: Granted;
 }
 
-/** The secret's own record. */
-export interface WireSecret {
-  readonly key: string;
-  readonly state: 'new' | 'received';
-  readonly has_passphrase: boolean;
-  readonly sealed: boolean;
-  readonly verify: boolean;
-  readonly secret_ttl: number;
-  readonly lifespan: number;
-  readonly created: number;
-}
-
-type With<Wire, Fields> = Omit<Wire, keyof Fields> & Readonly<Fields>;
-
-export type WireOpenedSecret = With<WireSecret, { secret_value: string }>;
-/** A repeated creation returns the current state. */
-export type WireCreatedSecret = With<WireSecret, { state: Exclude<ReceiptState, 'viewed'> }>;
-export type WireGeneratedSecret = With<WireCreatedSecret, { secret_value: string }>;
-/** An end-to-end secret that was just read. */
-export type WireSealedSecret = With<WireSecret, { sealed: { readonly v: 1; readonly ciphertext: string } }>;
-export type WireNote = Readonly<{ note: string | null }>;
-export type WireSentCode = Readonly<{ sent_to: string; until: number }>;
-/** For a key that opens nothing. */
-export type WireUnknownSecret = Readonly<{ key: string; state: 'unknown' }>;
-
 export interface WireRemarks {
   readonly adjusted?:
     | {
@@ -181,89 +148,42 @@ export interface WireProblem {
   readonly limit?: number | undefined;
 }
 
-export type WireRecord<Record> = Readonly<{ record: Record }>;
-export type WireStatuses = Readonly<{ records: readonly (WireSecret | WireUnknownSecret)[] }>;
+export const brandRecord = {
+  name: ['name', textOrNull],
+  colour: ['primary_color', textOrNull],
+  darkColour: ['primary_color_dark', textOrNull],
+  instructionsBefore: ['instructions_pre_reveal', textOrNull],
+  instructionsAfter: ['instructions_post_reveal', textOrNull],
+  locale: ['locale', textOrNull],
+  logo: ['logo', textOrNull],
+  isPublic: ['allow_public_homepage', flag],
+} as const;
 
-export interface WireRequest extends Omit<WireLook, 'asked_by' | 'max_sealed_bytes'> {
-  readonly answers: number;
-  readonly left: number;
-  readonly created: number;
-}
+export const domainRecord = {
+  name: ['name', text],
+  displayName: ['display_domain', text],
+  state: ['state', domainStates],
+  finding: ['finding', textOrNull],
+  checkedAt: ['checked', timeOrNull],
+  txtName: ['txt_validation_host', textOrNull],
+  txtValue: ['txt_validation_value', textOrNull],
+  brand: ['brand', brandRecord],
+  createdAt: ['created', time],
+  updatedAt: ['updated', time],
+} as const;
 
-export interface WireLook {
-  readonly key: string;
-  readonly state: RequestState;
-  readonly terms: string;
-  readonly until: number;
-  readonly asked_by: WireAskedBy['asked_by'] | null;
-  readonly max_sealed_bytes: number;
-}
+const targetRecord = { host: ['cluster_host', text], addresses: ['cluster_ips', texts] } as const;
+export const domainAnswer = {
+  record: ['record', domainRecord],
+  details: ['details', { target: ['cluster', targetRecord] }],
+} as const;
+export const domainsAnswer = { details: ['details', { max: ['max', number] }] } as const;
 
-export type WireAskedBy = Readonly<{ asked_by: Readonly<{ username: string; since: number }> }>;
-
-export interface WireAnswer {
-  readonly secret_key: string;
-  readonly wrapped: string;
-  readonly link_hash: string;
-  readonly state: AnswerState;
-  readonly created: number;
-  readonly size: number;
-  readonly discarded: boolean;
-}
-
-export type WireAnswers = WireRecord<WireRequest> & Readonly<{ records: readonly WireAnswer[] }>;
-
-export type WireServiceStatus = Readonly<{ locale: string; region?: string | undefined }>;
-export type WireVersion = Readonly<{ version: readonly string[] }>;
-export type WireLocales = Readonly<{ locales: readonly string[]; default_locale: string }>;
-
-export interface WireAccount {
-  readonly custid: string;
-  readonly created: number;
-  readonly plan: {
-    readonly planid: string;
-    readonly options: {
-      readonly ttl: number;
-      readonly size: number;
-      readonly max_sealed_bytes: number;
-      readonly custom_domains: boolean;
-    };
-  };
-}
-
-export interface WireBrand {
-  readonly name: string | null;
-  readonly primary_color: string | null;
-  readonly primary_color_dark: string | null;
-  readonly instructions_pre_reveal: string | null;
-  readonly instructions_post_reveal: string | null;
-  readonly locale: string | null;
-  readonly logo: string | null;
-  readonly allow_public_homepage: boolean;
-}
-
+export type WireBrand = WireOf<typeof brandRecord>;
 /** Absent fields are left unchanged. */
 export type WireBrandChanges = {
   readonly [Field in Exclude<keyof WireBrand, 'logo'>]: WireBrand[Field] | undefined;
 };
-
-export interface WireDomain {
-  readonly name: string;
-  readonly display_domain: string;
-  readonly state: DomainState;
-  readonly finding: string | null;
-  readonly checked: number | null;
-  readonly txt_validation_host: string | null;
-  readonly txt_validation_value: string | null;
-  readonly brand: WireBrand;
-  readonly created: number;
-  readonly updated: number;
-}
-
-export interface WireDomainAnswer extends WireRecord<WireDomain> {
-  readonly details: {
-    readonly cluster: { readonly cluster_host: string; readonly cluster_ips: readonly string[] };
-  };
-}
-
-export type WireDomains = Readonly<{ records: readonly WireDomain[]; details: { readonly max: number } }>;
+export type WireDomainAnswer = WireOf<typeof domainAnswer>;
+export type WireDomains = WireOf<typeof domainsAnswer> &
+  Readonly<{ records: readonly WireDomainAnswer['record'][] }>;

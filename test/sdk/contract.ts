@@ -4,39 +4,28 @@
  * decided about.
  */
 import type { z } from 'zod';
+import type { WireAnswer, WireAnswers, WireLook, WireRequest } from '../../sdk/asking.ts';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
 import type { serverCodes } from '../../sdk/error.ts';
 import type { WireCodeMail, WireDelivery, WireLock, WireReceipt } from '../../sdk/receipt.ts';
-import type { WireBatch, WireChange, WireCreation, WireRecent } from '../../sdk/records.ts';
-import type { drawRequest } from '../../sdk/request.ts';
-import type { SealedSecret } from '../../sdk/sealing.ts';
 import type {
-  FieldsOf,
-  numberAt,
-  textAt,
   WireAccount,
-  WireAnswer,
-  WireAnswers,
-  WireBrand,
-  WireBrandChanges,
-  WireDomain,
-  WireDomainAnswer,
-  WireDomains,
-  WireGeneratedSecret,
+  WireBatch,
+  WireChange,
+  WireCreation,
+  WireGeneration,
   WireLocales,
-  WireLook,
-  WireNote,
   WireOpenedSecret,
-  WireRecord,
-  WireRequest,
+  WireRecent,
   WireSealedSecret,
   WireSecret,
-  WireSentCode,
   WireServiceStatus,
-  WireStatuses,
-  WireUnknownSecret,
   WireVersion,
-} from '../../sdk/wire.ts';
+} from '../../sdk/records.ts';
+import type { drawRequest } from '../../sdk/request.ts';
+import type { SealedSecret } from '../../sdk/sealing.ts';
+import type { WireNote, WireSentCode } from '../../sdk/sharing.ts';
+import type { WireBrand, WireBrandChanges, WireDomainAnswer, WireDomains } from '../../sdk/wire.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
 import type * as fields from '../../src/api/v2/creation-fields.ts';
@@ -65,6 +54,10 @@ type Takes<Schema extends z.ZodType, Fields extends Partial<z.input<Schema>>> = 
   keyof Fields
 >;
 
+type WireRecord<Record> = Readonly<{ record: Record }>;
+type WireUnknownSecret = Readonly<{ state: 'unknown' }>;
+type WireStatuses = Readonly<{ records: readonly (WireSecret | WireUnknownSecret)[] }>;
+
 type MetadataRecord = z.output<typeof records.metadataRecord>;
 type SecretRecord = z.output<typeof records.secretRecord>;
 type DomainAnswer = z.output<typeof domains.domainAnswer>;
@@ -74,7 +67,7 @@ type LookRecord = z.output<typeof requests.lookAnswer>['record'];
 export type Answers = AllTrue<
   [
     Fits<z.output<typeof creation.concealAnswer>, WireCreation>,
-    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireGeneratedSecret>>,
+    Fits<z.output<typeof creation.generateAnswer>, WireGeneration>,
     Fits<z.output<typeof batches.batchAnswer>, WireBatch>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
@@ -111,8 +104,8 @@ export type ClosedSets = AllTrue<
     Same<MetadataRecord['notify'][number], WireReceipt['notify'][number]>,
     Same<NonNullable<MetadataRecord['delivery']>['state'], WireDelivery['state']>,
     Same<NonNullable<MetadataRecord['locked']>['by'], WireLock['by']>,
-    Same<SecretRecord['state'], WireSecret['state']>,
-    Same<DomainAnswer['record']['state'], WireDomain['state']>,
+    Same<SecretRecord['state'], 'new' | 'received'>,
+    Same<DomainAnswer['record']['state'], WireDomainAnswer['record']['state']>,
     Same<AnswersAnswer['record']['state'], WireRequest['state']>,
     Same<AnswersAnswer['records'][number]['state'], WireAnswer['state']>,
     Same<(typeof serverCodes)[number], RefusalCode>,
@@ -140,7 +133,13 @@ export type Decided = AllTrue<
       | 'expiration'
       | 'expiration_in_seconds'
     >,
-    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
+    Same<
+      Exclude<
+        LeftOut<SecretRecord, WireSecret & WireCreation['record']['secret'] & { state: string }>,
+        Doubled
+      >,
+      'share_domain' | 'verification'
+    >,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
     Same<LeftOut<NonNullable<MetadataRecord['codes']>[number], WireCodeMail>, never>,
     Same<LeftOut<NonNullable<MetadataRecord['locked']>, WireLock>, never>,
@@ -149,7 +148,7 @@ export type Decided = AllTrue<
       'kind' | 'recipient' | 'recipient_safe'
     >,
     Same<
-      LeftOut<DomainAnswer['record'], WireDomain>,
+      LeftOut<DomainAnswer['record'], WireDomainAnswer['record']>,
       | 'identifier'
       | 'domainid'
       | 'custid'
@@ -167,7 +166,8 @@ export type Decided = AllTrue<
       LeftOut<AnswersAnswer['record'], WireRequest>,
       'identifier' | 'updated' | 'lifespan' | 'answer_ttl' | 'notify' | 'share_domain'
     >,
-    Same<LeftOut<LookRecord, WireLook>, 'identifier' | 'share_domain'>,
+    // A link's own key counts.
+    Same<LeftOut<LookRecord, WireLook>, 'identifier' | 'key' | 'share_domain'>,
     Same<LeftOut<AnswersAnswer['records'][number], WireAnswer>, never>,
   ]
 >;
@@ -247,15 +247,15 @@ export type SelfTests = AllTrue<
   ]
 >;
 
-/** What the readers take: nothing that may be null as a text, and no number. */
+/** The names of the fields whose values are of this kind. */
+type FieldsOf<Wire, Kind> = {
+  [Field in keyof Wire]: Wire[Field] extends Kind ? Field : never;
+}[keyof Wire];
+
+/** What the kinds of fields take: nothing that may be null as a text, and no number. */
 export type Readers = AllTrue<
   [
-    Same<
-      FieldsOf<WireReceipt, string>,
-      'key' | 'share_url' | 'state' | 'burned_by' | 'recipients' | 'share_domain' | 'memo'
-    >,
+    Same<FieldsOf<WireReceipt, string>, 'key' | 'state' | 'burned_by' | 'share_domain' | 'memo'>,
     Same<FieldsOf<WireReceipt, number>, 'secret_ttl' | 'metadata_ttl' | 'created'>,
-    Same<Parameters<typeof textAt<WireReceipt>>[1], FieldsOf<WireReceipt, string>>,
-    Same<Parameters<typeof numberAt<WireReceipt>>[1], FieldsOf<WireReceipt, number>>,
   ]
 >;

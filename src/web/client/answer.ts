@@ -3,10 +3,11 @@
  * the question has opened, and keeps its text until the server has stored the answer; a second try sends the same bytes. The end of the answer's
  * own link is kept in memory, to look at the answer or take it back.
  */
+
+import type { WireLook } from '../../../sdk/asking.ts';
 import { generateValue } from '../../../sdk/drawing.ts';
 import { askProofOf, openTerms, publicKeyIn, wrap } from '../../../sdk/request.ts';
 import { type Content, prove, seal, sealedBytesOf } from '../../../sdk/sealing.ts';
-import type { WireLook } from '../../../sdk/wire.ts';
 import { sizeText } from '../../locale/size.ts';
 import { thirtyTwoBytesForm } from '../../protocol/base64url.ts';
 import { allCharacterSets } from '../../protocol/drawing.ts';

@@ -2,8 +2,9 @@
  * The page of an answers link. Everything comes from the link's end: from the address, if it was opened there; from this tab's history entry,
  * right after the request was made; or from local storage, if its owner ticked the box.
  */
+
+import type { WireAnswer } from '../../../sdk/asking.ts';
 import { type Asker, unwrap } from '../../../sdk/request.ts';
-import type { WireAnswer } from '../../../sdk/wire.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { answersLink, askLink, fragmentIn, isFragment } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';

@@ -2,8 +2,9 @@
  * What the pages of requests share. Their links' ends stay in this browser; API v2 is called anonymously, with proofs of them. `#notice` has the
  * page's data, and says what stops it.
  */
+
+import type { WireAnswer, WireAnswers } from '../../../sdk/asking.ts';
 import { openAsker, openTerms } from '../../../sdk/request.ts';
-import type { WireAnswer, WireAnswers } from '../../../sdk/wire.ts';
 import { isFragment } from '../../protocol/link.ts';
 import { countText } from './dom.ts';
 
