@@ -4,65 +4,29 @@ import { publishDocument } from './api/openapi/document.ts';
 import { createReference } from './api/reference/page.tsx';
 import { createV1 } from './api/v1/operations.ts';
 import { createV2 } from './api/v2/service.ts';
-import type { Settings } from './config/read.ts';
-import type { AccountService } from './core/accounts/service.ts';
-import type { Links } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
-import type { RequestService } from './core/requests/service.ts';
-import type { SecretService } from './core/secrets/service.ts';
-import type { DomainService } from './core/share-domains/service.ts';
-import type { Clock } from './core/time.ts';
 import { type ApiDeps, type ApiSurface, createApi } from './http/api.ts';
 import { bodyCapBytesFor } from './http/body.ts';
 import { type HealthDeps, healthAnswers } from './http/health.ts';
 import { type AnswerAlone, createFetch, type Fetch } from './http/pipeline.ts';
 import type { FindDownload } from './web/about/downloads.ts';
-import type { Brands } from './web/brand/brand.ts';
 import { basePathOf, createHref } from './web/kit/routes.ts';
-import { createPages } from './web/pages.ts';
+import { createPages, type PageDeps } from './web/pages.ts';
 
 export interface SiteDeps
   extends Omit<ApiDeps, 'authenticate' | 'allowedOrigins' | 'bodyCapBytes' | 'ownOrigin'>,
-    HealthDeps {
-  readonly settings: Settings;
-  readonly service: SecretService;
-  readonly requests: RequestService;
-  readonly accounts: AccountService;
-  readonly domains: DomainService;
-  readonly links: Links;
-  readonly version: string;
+    HealthDeps,
+    Omit<PageDeps, 'bodyCapBytes' | 'apiReference' | 'findDownload'> {
   readonly mailLocaleOf: MailLocaleOf;
-  readonly brands: Brands;
-  readonly clock: Clock;
 }
 
 /** Creates both API versions, the OpenAPI document of both (part of v2), and their reference. */
-function createVersions({
-  settings,
-  service,
-  requests,
-  domains,
-  links,
-  version,
-  mailLocaleOf,
-  clock,
-}: SiteDeps) {
+function createVersions(deps: SiteDeps) {
+  const { settings, service, links, version } = deps;
   const { plans, locales, defaultLocale, region } = settings;
   const v1 = createV1({ service, links, dialect: settings.v1Dialect, defaultLocale });
-  const v2 = createV2({
-    service,
-    requests,
-    domains,
-    links,
-    plans,
-    dialect: settings.v2Dialect,
-    version,
-    locales,
-    defaultLocale,
-    mailLocaleOf,
-    region,
-    clock,
-  });
+  const ofV2 = { plans, locales, defaultLocale, region, dialect: settings.v2Dialect };
+  const v2 = createV2({ ...deps, ...ofV2 });
   const info = {
     version,
     baseUrl: links.baseUrl,

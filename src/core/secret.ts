@@ -66,19 +66,23 @@ interface RecordFacts {
   readonly notify: readonly NoticeKind[];
 }
 
-/** A record as the store receives it: ids, times and sealed bytes. None of it opens without the link (P9). */
-export interface NewRecord extends RecordFacts {
+/** What a record keeps for its creator, as long as its receipt lives. */
+interface KeptForCreator {
   readonly receiptId: ReceiptId;
   /** Created + 2 × ttl: the receipt outlives the secret. */
   readonly receiptExpiresAt: UnixSeconds;
-  /** The sealed secret, including the part that its creator can read: see `crypto/envelope.ts`. */
-  readonly sealedSecret: Uint8Array;
-  /** For the metadata key's holder: the sealed, obfuscated recipient and the shortkey (`withShortkey`). Lives as long as the receipt. */
+  /** For the metadata key's holder: the sealed, obfuscated recipient and the shortkey (`withShortkey`). */
   readonly detailsBox: Uint8Array | null;
   /** The metadata key and what lists show, sealed under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
-  /** The creator's memo, sealed under the metadata key. Lives as long as the receipt. */
+  /** The creator's memo, sealed under the metadata key. */
   readonly memoBox: Uint8Array | null;
+}
+
+/** A record as the store receives it: ids, times and sealed bytes. None of it opens without the link (P9). */
+export interface NewRecord extends RecordFacts, KeptForCreator {
+  /** The sealed secret, including the part that its creator can read: see `crypto/envelope.ts`. */
+  readonly sealedSecret: Uint8Array;
   /** `staleAt` of the first delivery; `null` without a recipient. */
   readonly deliveryStaleAt: UnixSeconds | null;
   /** When the expiry notice is due, before `expiresAt`; `null` if none is wanted. */
@@ -109,15 +113,10 @@ export function receiptFactsOf(record: ReceiptRecord): ReceiptFacts {
 }
 
 /** A receipt as lists get it: without the sealed bytes that contain the secret's link. */
-export interface ReceiptRecord extends RecordFacts, ReceiptFacts {
-  readonly receiptId: ReceiptId;
+export interface ReceiptRecord extends RecordFacts, ReceiptFacts, KeptForCreator {
   readonly state: StoredState;
-  readonly receiptExpiresAt: UnixSeconds;
   /** When the secret was received or burned; `null` while its state is `waiting`. */
   readonly endedAt: UnixSeconds | null;
-  readonly detailsBox: Uint8Array | null;
-  readonly recentBox: Uint8Array | null;
-  readonly memoBox: Uint8Array | null;
   readonly delivery: StoredDelivery | null;
 }
 

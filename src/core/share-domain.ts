@@ -53,11 +53,15 @@ export interface DomainLogo {
 
 /** A name split according to the public suffix list. */
 export interface DomainName {
-  /** Lower case, in ASCII form. */
+  /** Lower case, in ASCII form, as in links. */
   readonly name: string;
+  /** The form that people read. */
   readonly unicodeName: string;
+  /** The part registered with a registry: `example.co.uk` in `secrets.example.co.uk`. */
   readonly baseDomain: string;
+  /** The part before the base domain; may be `''`. */
   readonly subdomain: string;
+  /** The part that anyone can register names under: `co.uk`. */
   readonly publicSuffix: string;
 }
 

@@ -1,4 +1,5 @@
-import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
+import type { StoredSecret } from '../core/secret.ts';
+import { noticeKinds } from '../protocol/vocabulary.ts';
 
 /** Bit n represents entry n, so the list may only grow at its end. */
 export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {
@@ -10,12 +11,7 @@ export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
 }
 
 /** Set at creation and never changed. */
-export interface RecordFlags {
-  readonly hasPassphrase: boolean;
-  readonly sealed: boolean;
-  readonly verify: boolean;
-  readonly notify: readonly NoticeKind[];
-}
+export type RecordFlags = Pick<StoredSecret, 'hasPassphrase' | 'sealed' | 'verify' | 'notify'>;
 
 /** Leave room for one more notice; SQLite still stores the number in one byte. */
 const [verifyBit, sealedBit] = [1 << 5, 1 << 6];

@@ -32,7 +32,7 @@ import { createSeveralPages } from './secrets/several.tsx';
 import { createSharePages } from './secrets/share.tsx';
 import { createSiteFiles } from './site-files.ts';
 
-interface PageDeps
+export interface PageDeps
   extends Pick<DocumentDeps, 'apiReference' | 'findDownload'>,
     Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'>,
     Pick<HealthDeps, 'isReady' | 'storeRisks'> {

@@ -3,13 +3,13 @@
  * created without an existing token gets a new data key. It can do everything, but lists only the secrets that it creates itself.
  */
 
-import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';
+import { type ApiToken, tokenScopes } from '../account.ts';
 import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import type { AccountStore } from '../ports/accounts.ts';
 import type { AccountCore } from '../ports/core.ts';
+import type { NewToken } from '../ports/tokens.ts';
 import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
 import { drawDataKey } from './data-key.ts';
 import { dataKeyOfToken, makeToken, scopesInOrder } from './tokens.ts';
 
@@ -50,11 +50,8 @@ type CreateTokenOutcome =
   | { readonly outcome: 'no_account' }
   | { readonly outcome: 'invalid_token' };
 
-interface CreateTokenInput {
+interface CreateTokenInput extends Pick<NewToken, 'name' | 'scopes' | 'expiresAt'> {
   readonly email: string;
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  readonly expiresAt: UnixSeconds | null;
   /** A live token of the account; the new one shares its data key. */
   readonly existingToken: Sensitive<string> | null;
 }

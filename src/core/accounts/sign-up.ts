@@ -214,16 +214,12 @@ export async function hasNothing(
   return (await store.listTokens(found.account.id)).length === 0;
 }
 
-export interface ResetInput {
-  readonly ticket: string;
-  readonly password: Sensitive<string>;
+interface ResetInput extends SignUpInput {
   /** Carries the data key over; `''` loses the list of earlier secrets. */
   readonly existingToken: Sensitive<string>;
   /** `revoke` includes the given token, after it has opened the data key. */
   readonly tokens: TokenFate;
-  readonly label: string;
   readonly locale: string;
-  readonly clientPrefix: string;
 }
 
 export async function resetPassword(deps: AccountCore, input: ResetInput): Promise<ResetOutcome> {

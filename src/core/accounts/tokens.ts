@@ -89,11 +89,7 @@ export function scopesInOrder(scopes: readonly TokenScope[]): readonly TokenScop
   return tokenScopes.filter((scope) => scopes.includes(scope));
 }
 
-interface TokenInput {
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  readonly createdAt: UnixSeconds;
-  readonly expiresAt: UnixSeconds | null;
+interface TokenInput extends Omit<NewToken, 'tokenHash' | 'wrappedDataKey'> {
   readonly dataKey: Uint8Array;
 }
 
@@ -153,10 +149,7 @@ export type NewTokenOutcome =
   | { readonly outcome: 'wrong_password' }
   | { readonly outcome: 'too_many'; readonly max: number };
 
-export interface OwnTokenInput {
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  readonly expiresAt: UnixSeconds | null;
+interface OwnTokenInput extends Pick<NewToken, 'name' | 'scopes' | 'expiresAt'> {
   readonly password: Sensitive<string>;
   readonly locale: string;
 }

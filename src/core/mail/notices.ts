@@ -4,11 +4,12 @@
  */
 
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
-import type { AccountId, Caller } from '../account.ts';
+import type { Caller } from '../account.ts';
 import type { AccountMail } from '../mailer.ts';
 import type { Core } from '../ports/core.ts';
 import type { DueNotice } from '../ports/mail.ts';
 import type { StoredRequest } from '../request.ts';
+import type { StoredSecret } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 
@@ -39,12 +40,7 @@ export function noticeDueAt(
   return notify.includes('expiring') && leadSeconds >= 1 ? expiresAt - leadSeconds : null;
 }
 
-interface Subject {
-  readonly owner: AccountId | null;
-  readonly createdAt: UnixSeconds;
-  readonly shareDomain: string;
-  readonly notify: readonly NoticeKind[];
-}
+type Subject = Pick<StoredSecret, 'owner' | 'createdAt' | 'shareDomain' | 'notify'>;
 
 type Happening = Exclude<NoticeKind, 'expiring'>;
 

@@ -7,7 +7,7 @@ import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { Exhausted } from '../ports/attempts.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
 import type { StoredCode } from '../ports/codes.ts';
-import type { Delivery, ReceiptFacts } from '../secret.ts';
+import type { Delivery, ReceiptFacts, StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -199,19 +199,13 @@ export interface FinishLookInput {
 }
 
 /** What anyone with the link may know about a live secret. */
-export interface SecretView {
+export interface SecretView
+  extends Pick<StoredSecret, 'hasPassphrase' | 'sealed' | 'verify' | 'shareDomain' | 'createdAt'> {
   readonly secretKey: SecretKey;
   readonly state: 'new' | 'received';
-  readonly hasPassphrase: boolean;
-  /** End-to-end: only its full link opens it. */
-  readonly sealed: boolean;
-  /** Opening it takes a code from an email. */
-  readonly verify: boolean;
   readonly ttlSeconds: number;
   /** Seconds remaining at store time. */
   readonly secretTtlSeconds: number;
-  readonly shareDomain: string;
-  readonly createdAt: UnixSeconds;
   readonly updatedAt: UnixSeconds;
   readonly isOwner: boolean;
 }

@@ -344,14 +344,10 @@ export function receiptView(
 ): ReceiptView {
   const state = receiptStateAt(stored, now);
   const { delivery, createdAt, expiresAt, endedAt } = stored;
+  const { reply, ...shown } = opened;
   return {
     ...receiptFactsOf(stored),
-    custid: opened.custid,
-    metadataKey: opened.metadataKey,
-    secretKey: opened.secretKey,
-    secretShortkey: opened.secretShortkey,
-    longestTtlSeconds: opened.longestTtlSeconds,
-    recipient: opened.recipient,
+    ...shown,
     state,
     ttlSeconds: expiresAt - createdAt,
     secretTtlSeconds: isWaiting(stored, now) ? expiresAt - now : null,
@@ -359,9 +355,7 @@ export function receiptView(
     updatedAt: updatedAtOf(stored, now),
     receivedAt: state === 'received' ? endedAt : null,
     burnedAt: state === 'burned' ? endedAt : null,
-    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: opened.reply },
-    memo: opened.memo,
-    codes: opened.codes,
+    delivery: delivery && { state: delivery.state, at: delivery.at, reply },
     locked: locks.get(stored) ?? null,
   };
 }

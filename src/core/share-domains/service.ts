@@ -3,7 +3,6 @@
  * verified by another account is reported as taken. Names are stored and compared in one spelling.
  */
 
-import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller, AccountId } from '../account.ts';
 import type { Core } from '../ports/core.ts';
 import {
@@ -12,8 +11,6 @@ import {
   type BrandProblem,
   canBeShareDomain,
   changeBrand,
-  type DomainBrand,
-  type DomainFinding,
   type DomainLogo,
   type DomainName,
   type DomainNameProblem,
@@ -26,32 +23,26 @@ import type { UnixSeconds } from '../time.ts';
 import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
 import { findVerified } from './choose.ts';
 
-export interface DomainView {
-  /** In ASCII form, as in links. */
-  readonly name: string;
-  /** The form that people read. */
-  readonly unicodeName: string;
-  /** The part registered with a registry: `example.co.uk` in `secrets.example.co.uk`. */
-  readonly baseDomain: string;
-  /** The part before the base domain; may be `''`. */
-  readonly subdomain: string;
-  /** The part that anyone can register names under: `co.uk`. */
-  readonly publicSuffix: string;
-  readonly state: DomainState;
+type Kept = 'state' | 'finding' | 'checkedAt' | 'createdAt' | 'updatedAt' | 'brand' | 'logoName';
+
+export interface DomainView extends DomainName, Pick<StoredDomain, Kept> {
   /** `null` if the operator added the domain. */
   readonly txtRecord: { readonly host: string; readonly value: string } | null;
   /** Where the name must point: a CNAME to this host or, for a base domain, A and AAAA records with its addresses. */
   readonly target: { readonly host: string; readonly addresses: readonly string[] };
-  readonly finding: DomainFinding | null;
-  readonly checkedAt: UnixSeconds | null;
-  readonly createdAt: UnixSeconds;
-  readonly updatedAt: UnixSeconds;
-  readonly brand: DomainBrand;
-  readonly logoName: string | null;
+}
+
+interface Unknown {
+  readonly outcome: 'unknown';
+}
+
+interface Of<Outcome> {
+  readonly outcome: Outcome;
+  readonly domain: DomainView;
 }
 
 export type AddDomainOutcome =
-  | { readonly outcome: 'added'; readonly domain: DomainView }
+  | Of<'added'>
   | { readonly outcome: 'invalid_domain'; readonly problem: DomainNameProblem }
   | { readonly outcome: 'exists' }
   /** Another account has verified it. */
@@ -59,31 +50,20 @@ export type AddDomainOutcome =
   | { readonly outcome: 'too_many'; readonly max: number }
   | { readonly outcome: 'plan_required' };
 
-type DomainOutcome =
-  | { readonly outcome: 'found'; readonly domain: DomainView }
-  | { readonly outcome: 'unknown' };
-
-type VerifyOutcome =
-  /** `domain.finding` names what is missing. */
-  | { readonly outcome: 'checked'; readonly domain: DomainView }
-  | { readonly outcome: 'taken' }
-  | { readonly outcome: 'unknown' };
+/** Of a check, `domain.finding` names what is missing. */
+type VerifyOutcome = Of<'checked'> | { readonly outcome: 'taken' } | Unknown;
 
 export type BrandOutcome =
-  | { readonly outcome: 'saved'; readonly domain: DomainView }
+  | Of<'saved'>
   | { readonly outcome: 'invalid'; readonly problems: readonly BrandProblem[] }
-  | { readonly outcome: 'unknown' };
+  | Unknown;
 
 export type LogoOutcome =
-  | { readonly outcome: 'saved'; readonly domain: DomainView }
+  | Of<'saved'>
   | { readonly outcome: 'invalid'; readonly problem: LogoProblem; readonly maxBytes: number }
-  | { readonly outcome: 'unknown' };
+  | Unknown;
 
-export interface BrandedDomain {
-  readonly name: string;
-  readonly brand: DomainBrand;
-  readonly logoName: string | null;
-}
+export type BrandedDomain = Pick<StoredDomain, 'name' | 'brand' | 'logoName'>;
 
 export interface DomainCore extends CheckCore, BrandCore, Pick<Core, 'random' | 'plans'> {
   readonly parseName: ParseDomainName;
@@ -94,7 +74,7 @@ const challengeBytes = 16;
 /** Matches names from `parseLogo`: a hash and an extension. */
 const logoNameForm = /^[\w-]{8,128}\.[a-z]{3,4}$/;
 
-const unknown = { outcome: 'unknown' } as const;
+const unknown: Unknown = { outcome: 'unknown' };
 
 /** Returns a name's canonical spelling, or `null` if it cannot be a share domain. */
 async function spell(parseName: ParseDomainName, text: string): Promise<string | null> {
@@ -238,7 +218,7 @@ export function createDomainService(parts: DomainCore) {
       Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
     maxDomains: ({ account }: AccountCaller): number => plans[account.plan].maxDomains,
     add: (caller: AccountCaller, name: string) => add(core, caller, name),
-    find: async ({ account }: AccountCaller, name: string): Promise<DomainOutcome> => {
+    find: async ({ account }: AccountCaller, name: string): Promise<Of<'found'> | Unknown> => {
       const domain = await findOwn(core, account.id, name);
       return domain === null ? unknown : { outcome: 'found', domain: await views.viewOf(domain) };
     },

@@ -2,19 +2,13 @@
  * A move's only connection. Each of its transactions locks a row, so that runs of the command exclude each other. A
  * transaction is confirmed like a decision (`engine.ts`).
  */
-import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
-import { fixedPath, valueTypes } from './connection.ts';
+import { fixedPath, type ServerAddress, valueTypes } from './connection.ts';
 import { inSchema } from './statement.ts';
 
-export interface PostgresAddress {
-  readonly url: string;
-  /** `false`, the default, means unencrypted. */
-  readonly tls?: ConnectionOptions | false;
-  /** Replaces `mayfly_store`, so that tests can share a server. */
-  readonly schema?: string;
-}
+/** Without `tls`, the connection is not encrypted. */
+export type PostgresAddress = Omit<ServerAddress, 'tls'> & Partial<Pick<ServerAddress, 'tls'>>;
 
 export interface MoveSession extends AsyncDisposable {
   ask<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;

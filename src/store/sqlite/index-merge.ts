@@ -7,6 +7,7 @@
  * entry points to a position that is never reused.
  */
 import type { Database } from 'bun:sqlite';
+import type { NewRow } from './locator.ts';
 
 export interface MergePace {
   /** Rows per merge: more of them share more pages, but take longer to read at startup. */
@@ -17,13 +18,6 @@ export interface MergePace {
 }
 
 const usualPace: MergePace = { mergeRows: 65_536, perPut: 5, leastPerBatch: 64 };
-
-interface NewRow {
-  readonly position: number;
-  readonly secret_hint: number;
-  readonly receipt_hint: number;
-  readonly owner: number | null;
-}
 
 const selectRows = `
   SELECT position, secret_hint, receipt_hint, owner FROM records

@@ -43,11 +43,11 @@ export interface StoredRow {
   readonly owner: AccountId | null;
 }
 
-interface NewRow {
-  position: number;
-  secret_hint: number;
-  receipt_hint: number;
-  owner: AccountId | null;
+export interface NewRow {
+  readonly position: number;
+  readonly secret_hint: number;
+  readonly receipt_hint: number;
+  readonly owner: AccountId | null;
 }
 
 const catchUpRows = 1_024;

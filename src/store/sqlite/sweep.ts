@@ -12,6 +12,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { finishedDeletionSeconds } from '../store.ts';
 import { deleteCodesAt } from './codes.ts';
 import type { Batch } from './decisions.ts';
+import type { NewRow } from './locator.ts';
 import { mayHoldLook } from './looks.ts';
 
 /**
@@ -70,11 +71,7 @@ const overwriteRow = `
     recent_box = iif(recent_box IS NULL, NULL, zeroblob(length(recent_box)))
   WHERE position = ?1`;
 
-interface RemovedRow {
-  secret_hint: number;
-  receipt_hint: number;
-  owner: number | null;
-}
+type RemovedRow = Omit<NewRow, 'position'>;
 
 /** Other tables whose rows expire, with their keys and conditions. */
 const staleRows = [

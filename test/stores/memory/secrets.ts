@@ -104,13 +104,9 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
   };
 }
 
-const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery => ({
-  state: 'queued',
-  at,
-  staleAt,
-  noteBox: null,
-  addressBox: null,
-});
+const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery => {
+  return { state: 'queued', at, staleAt, noteBox: null, addressBox: null };
+};
 
 function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
   const { rowVersion, owner, createdAt, expiresAt, shareDomain, notify } = record;
