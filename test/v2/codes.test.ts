@@ -412,3 +412,19 @@ describe('too many', () => {
     expect((await scene.receipt(metadataKey)).codes).toHaveLength(4);
   });
 });
+
+describe('version 1', () => {
+  it.each([
+    ['documented', 400],
+    ['upstream', 404],
+  ] as const)('in the dialect %s refuses to read such a secret, and it waits', async (dialect, status) => {
+    const scene = await sceneOf({ dialect });
+    const { key, metadataKey } = await scene.made();
+    const answer = await scene.app.fetch(`/api/v1/secret/${key}`, { method: 'POST' });
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      { message: 'This secret opens only with a code from an email. Open its link in a browser.' },
+    ]);
+    expect((await scene.receipt(metadataKey)).state).toBe('new');
+  });
+});

@@ -18,6 +18,7 @@ import {
 import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../account.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
+import { Sensitive } from '../sensitive.ts';
 
 /** The defect: checks first, then takes in a second step whatever is there. */
 function readThenDelete(store: Store, gate: Gate): Store {
@@ -202,6 +203,47 @@ describe('in every order of their steps', () => {
       expect(run.outcomes[0]).toBe('revealed');
       expect(['seen viewed', 'seen received']).toContain(run.outcomes[1] ?? '');
     });
+  });
+
+  /** Two openers, each with a code, and the first of them asks for another. */
+  async function openersOf(bench: Bench) {
+    const caller = await bench.signUp('jo@example.org');
+    const verify = new Sensitive('anna@example.org');
+    const { secretKey } = await bench.share('v', { caller, verify, ttlSeconds: 60 });
+    const ask = async (look: Uint8Array) => {
+      const given = { secretKey, look, linkProof: null, clientPrefix: '192.0.2.0/24', locale: 'en' };
+      return (await bench.service.mailCode(given)).outcome;
+    };
+    const openerOf = async (look: Uint8Array) => {
+      await ask(look);
+      await bench.service.settled();
+      const input = { ...guess(secretKey), look, code: bench.codeMailed() };
+      return async () => (await bench.service.reveal(input, anonymous)).outcome;
+    };
+    const looks = [new Uint8Array(16).fill(1), new Uint8Array(16).fill(2)] as const;
+    const [one, two] = [await openerOf(looks[0]), await openerOf(looks[1])];
+    return { one, two, again: () => ask(looks[0]) };
+  }
+
+  it('P1: of two openers with codes of their own exactly one wins', async () => {
+    const prepare = async (bench: Bench) => {
+      const { one, two } = await openersOf(bench);
+      return [one, two];
+    };
+    const orders = await everyOrder({ prepare }, ({ outcomes }) =>
+      expect(outcomes.toSorted()).toEqual(['revealed', 'unknown']),
+    );
+    expect(orders).toBeGreaterThanOrEqual(200);
+  });
+
+  it('P3: an opener who asks for another code meanwhile opens, or is told that the code is wrong', async () => {
+    const prepare = async (bench: Bench) => {
+      const { one, again } = await openersOf(bench);
+      return [one, again];
+    };
+    const seen = new Set<string>();
+    await everyOrder({ prepare }, ({ outcomes }) => void seen.add(outcomes.join(' | ')));
+    expect([...seen].toSorted()).toEqual(['code_wrong | queued', 'revealed | queued', 'revealed | unknown']);
   });
 
   it('finds the two readers of a store that reads and then deletes (self-test)', async () => {
