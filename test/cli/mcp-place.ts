@@ -42,7 +42,9 @@ export function makePlace(base: string, server: string, fetch?: Fetch): Place {
   linkSync(outside, join(folder, 'hard.txt'));
   spawnSync('mkfifo', [join(folder, 'pipe')]);
   const person = createClient({ server, ...(fetch !== undefined && { fetch }) });
-  const ends: string[] = [];
+  const value: Canary = { name: 'value', content: canary };
+  const ends = new Map<string, Canary>();
+  const keepEnd = (end: string) => void ends.set(end, { name: 'end of a link', content: end });
   return {
     canary,
     folder,
@@ -51,30 +53,28 @@ export function makePlace(base: string, server: string, fetch?: Fetch): Place {
     server,
     async link(options = {}) {
       const { link, secretKey } = await person.conceal({ value: canary, ...options });
-      ends.push(options.plain === true ? secretKey : endOf(link));
+      keepEnd(options.plain === true ? secretKey : endOf(link));
       return link;
     },
     watched: (client) => ({
       ...client,
       async ask(options) {
         const asked = await client.ask(options);
-        ends.push(endOf(asked.answersLink));
+        keepEnd(endOf(asked.answersLink));
         return asked;
       },
     }),
     async answer(askLink) {
-      ends.push(endOf((await person.answer(askLink, { value: canary })).link));
+      keepEnd(endOf((await person.answer(askLink, { value: canary })).link));
     },
     canaries() {
       const written = [folder, join(folder, 'sub')]
         .flatMap((path) => readdirSync(path, { withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
-      const more = written.flatMap((text) => /#([\w-]{22})\n$/.exec(text)?.[1] ?? []);
-      return [
-        { name: 'value', content: canary },
-        ...[...ends, ...more].map((end) => ({ name: 'end of a link', content: end })),
-      ];
+      for (const end of written.flatMap((text) => /#([\w-]{22})\n$/.exec(text)?.[1] ?? []))
+        if (!ends.has(end)) keepEnd(end);
+      return [value, ...ends.values()];
     },
   };
 }
