@@ -1,14 +1,16 @@
 /**
  * Another process on the folder stops in the middle of a commit, after each number of its writes, and is then killed: its lock keeps
- * nobody's event loop waiting, and whoever is left serves on.
+ * nobody's event loop waiting, and whoever is left serves on: secrets, and requests for one.
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NewAnswer, NewRequest } from '../../src/core/request.ts';
 import { loopSettings } from '../../src/store/sqlite/database.ts';
 import { openWith, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { clientStays, found, putNew } from '../stores/conformance/check.ts';
+import { ask, newAnswer, outcomeOf, stored } from '../stores/conformance/request-fixtures.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { count, limitMs } from '../support/counts.ts';
 import { idsOf, powerlossTime, sealedOf } from './powerloss-ledger.ts';
@@ -85,32 +87,45 @@ async function longestAbsence(store: SqliteStore): Promise<number> {
   return Math.min(...longest);
 }
 
+/** Discarded, the answer gives its place back once; closed, the request has none. */
+async function endRequest(store: SqliteStore, request: NewRequest, answer: NewAnswer): Promise<void> {
+  expect(await store.discardAnswer(request.id, answer.id)).toBe(true);
+  expect([await outcomeOf(store, request), await outcomeOf(store, request)]).toEqual(['stored', 'full']);
+  expect(await store.changeRequest(request.id, { close: true }, null)).toBe('changed');
+  expect(await outcomeOf(store, request)).toBe('ended');
+}
+
 /** Stops the other after so many writes; whether it got there. */
 async function stopAndKill(writes: number): Promise<boolean> {
   await using store = await open();
   const before = await putNew(store);
+  const request = await ask(store);
+  const answer = newAnswer(store, request);
   let wasStopped = false;
   let putting: Promise<unknown> = Promise.resolve();
   {
     await using other = await startOther();
     wasStopped = await other.putUntil(writes);
     if (wasStopped) {
-      putting = putNew(store);
+      putting = Promise.all([putNew(store), store.putAnswer(answer)]);
       expect(await longestAbsence(store)).toBeLessThan(50);
       expect(await store.findSecret(before.secretId)).not.toBeNull();
     }
   }
   await putting;
+  if (!wasStopped) return false;
+  expect(await store.listAnswers(request.id)).toEqual([stored(answer)]);
   const half = await store.findSecret(idsOf(longRecord).secretId);
   // It was committed whole, and nobody was told; or there is nothing of it.
   if (half !== null) expect(Buffer.compare(half.sealedSecret, sealedOf(longRecord))).toBe(0);
   expect(await store.claim(await found(store, before.secretId), clientStays)).toBe('won');
   expect((await store.findReceipt(before.receiptId))?.state).toBe('received');
+  await endRequest(store, request, answer);
   expect(await store.scrub()).toBe(true);
   const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
   expect(db.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
   db.close();
-  return wasStopped;
+  return true;
 }
 
 describe('another process that is killed in the middle of a commit', () => {

@@ -138,7 +138,7 @@ describe('through every host', () => {
     }
   });
 
-  it('a request is made, seen, answered by the largest answer and listed, in the region of its key', async () => {
+  it('a request is made, seen, answered by the largest answer, listed, discarded and closed, in the region of its key', async () => {
     const { terms, owner_hash, ask_hash } = clientRequest().wire;
     const { ask, owner } = { ...clientRequest().ask, ...clientRequest().owner };
     const { wire } = clientAnswer('through every host', 1_015_808);
@@ -159,6 +159,9 @@ describe('through every host', () => {
       expect((await post(`/${key}/answers`, { owner })).records).toMatchObject([
         { secret_key, state: 'new' },
       ]);
+      const discarded = await post(`/${key}/discard`, { owner, secret_key });
+      expect(discarded.records).toMatchObject([{ secret_key, state: 'burned', discarded: true }]);
+      expect((await post(`/${key}/change`, { owner, close: true })).record.state).toBe('ended');
     }
   });
 

@@ -3,14 +3,16 @@
  * with what only it had, and the standby takes over.
  */
 import type { Ledger } from './ledger.ts';
+import type { Mailboxes } from './mailboxes.ts';
 import type { Nodes } from './nodes.ts';
 import type { PostgresPair } from './postgres.ts';
-import { readAll, runLoad } from './storm.ts';
+import { readAll, runLoad, settleMailboxes } from './storm.ts';
 
 export interface FailoverRun {
   readonly pair: PostgresPair;
   readonly nodes: Pick<Nodes, 'servers' | 'owner'>;
   readonly ledger: Ledger;
+  readonly mailboxes?: Mailboxes;
   readonly random: () => number;
   readonly cycles: number;
   readonly onCycle?: (cycle: FailoverCycle) => void;
@@ -45,7 +47,8 @@ const pause = () => new Promise((resume) => setTimeout(resume, betweenMs));
 const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
 /** Load on every node, and what it has done so far. */
-export function startLoad({ nodes, ledger, random }: Pick<FailoverRun, 'nodes' | 'ledger' | 'random'>) {
+export function startLoad(run: Pick<FailoverRun, 'nodes' | 'ledger' | 'mailboxes' | 'random'>) {
+  const { nodes, ledger, mailboxes, random } = run;
   let isOn = true;
   let answers = 0;
   const acknowledgedBy = nodes.servers.map(() => 0);
@@ -58,6 +61,7 @@ export function startLoad({ nodes, ledger, random }: Pick<FailoverRun, 'nodes' |
       },
     };
     return runLoad({
+      ...(mailboxes !== undefined && { mailboxes }),
       port,
       ledger: counting,
       basic: nodes.owner.basic,
@@ -119,6 +123,7 @@ export async function playFailovers(run: FailoverRun): Promise<FailoverSum> {
   }
   const [node] = nodes.servers;
   const stillWaited = await readAll(node?.port ?? 0, { ledger, basic: nodes.owner.basic });
+  if (run.mailboxes !== undefined) await settleMailboxes(node?.port ?? 0, run.mailboxes, nodes.owner.basic);
   const known = ledger.entries.filter(({ made }) => made !== null);
   return {
     acknowledged: known.length,

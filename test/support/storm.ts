@@ -16,12 +16,15 @@ import {
   receiptRequest,
 } from './calls.ts';
 import type { Entry, Ledger } from './ledger.ts';
+import { type Mailboxes, postOver } from './mailboxes.ts';
 import { ConnectionCut, openConnection, type RawConnection } from './raw-client.ts';
 import { openPool } from './started-server.ts';
 
 export interface Load {
   readonly port: number;
   readonly ledger: Ledger;
+  /** Of servers that have them, one operation in four. */
+  readonly mailboxes?: Mailboxes;
   readonly basic: string;
   readonly random: () => number;
   readonly connectionCount: number;
@@ -87,13 +90,19 @@ async function attemptAgain(...attempt: Parameters<typeof attemptOne>): Promise<
 
 /** Runs until `goesOn` returns `false` or the server cuts every connection. */
 export async function runLoad(load: Load): Promise<LoadResult> {
-  const { ledger, random, basic } = load;
+  const { ledger, mailboxes, random, basic } = load;
   using pool = await openPool(load.port, load.connectionCount);
   const waiting: Entry[] = ledger.unsettled().filter(({ attempts }) => attempts === 0);
   const counts = { answered: 0, cut: 0, unanswered: 0 };
   const work = async (connection: RawConnection): Promise<void> => {
     while (load.goesOn() && connection.isOpen()) {
       await load.between?.();
+      if (mailboxes !== undefined && random() < 0.25) {
+        await mailboxes.step(postOver(connection, basic), random);
+        counts.answered += 1;
+        load.onAnswer(counts.answered);
+        continue;
+      }
       const target = random() < 0.5 ? pick(waiting, random) : undefined;
       if (target === undefined) {
         const entry = await createOne(load, connection);
@@ -131,6 +140,23 @@ export async function settle(port: number, ledger: Ledger, basic: string): Promi
       ledger.compare(entry, state);
       if (state !== 'new') await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
     }
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** As `settle`, for requests and their answers; 503 is tried again. */
+export async function settleMailboxes(port: number, mailboxes: Mailboxes, basic: string): Promise<void> {
+  const connection = await openConnection(port);
+  const post = postOver(connection, basic);
+  try {
+    await mailboxes.settle(async (...request) => {
+      for (let tries = 1; ; tries += 1) {
+        const told = await post(...request);
+        if (told.status !== 503 || tries === mostTries) return told;
+        await new Promise((resume) => setTimeout(resume, betweenTriesMs));
+      }
+    });
   } finally {
     connection.destroy();
   }
