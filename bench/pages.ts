@@ -58,7 +58,7 @@ function timesOf(page: Page): Promise<Pick<Visit, 'firstByteMilliseconds' | 'com
 
 /** @param visits of each page; each a first one */
 export async function measurePages(service: BenchServer, visits: number): Promise<PageFigures[]> {
-  const browser = await launchBrowser();
+  const browser = await launchBrowser([]);
   try {
     const pages: PageFigures[] = [];
     for (const [label, path] of [

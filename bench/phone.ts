@@ -144,7 +144,7 @@ const chooseFile = (page: Page) =>
 
 /** @param runs of each; medians of the times, and the longest of all that the page was blocked */
 export async function measurePhone(runs: number): Promise<PhoneFigures> {
-  const browser = await launchBrowser();
+  const browser = await launchBrowser([]);
   try {
     const stretchMilliseconds = await measureStretch(browser, runs);
     const walks: PhoneStep[][] = [];

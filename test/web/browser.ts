@@ -39,8 +39,12 @@ export const launchArguments = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: shellPath, args: launchArguments });
+/** No page of a test lives long enough to gain from V8's optimizing compilers: they cost a tenth of a tour. */
+const unoptimized = ['--js-flags=--no-maglev,--no-opt'];
+
+/** @param more further arguments; what measures pages passes none */
+export function launchBrowser(more: readonly string[] = unoptimized): Promise<Browser> {
+  return chromium.launch({ executablePath: shellPath, args: [...launchArguments, ...more] });
 }
 
 export function openSite(options: TestAppOptions = {}): Site {

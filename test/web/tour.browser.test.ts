@@ -35,7 +35,7 @@ it(
   async () => {
     const { names, flaws } = await walk(browser(), way, 'requests');
     expect(flaws).toEqual([]);
-    expect(names.length).toBe(27);
+    expect(names.length).toBe(23);
   },
   2 * patienceMs,
 );
