@@ -137,8 +137,8 @@ const saidOf = async (page: Page) => [
   (await page.textContent(copyButton))?.trim(),
 ];
 
-const copied = () => [words('receipt.linkCopied'), words('receipt.copy')];
-const notCopied = () => ['', words('receipt.copy')];
+const copied = () => [words('receipt.linkCopied'), words('copy.copy')];
+const notCopied = () => ['', words('copy.copy')];
 
 async function fillIn(page: Page): Promise<void> {
   await page.fill('#secret', 'canary of a value');

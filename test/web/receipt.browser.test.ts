@@ -170,8 +170,8 @@ describe('handing the link over', () => {
       await page.click(`text="${words('receipt.show')}"`);
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('before');
       await page.click(copy);
-      await page.waitForSelector(`${copy}.is-copied:has-text("${words('receipt.copied')}")`);
-      await page.waitForSelector(`#copied:has-text("${words('receipt.copied')}")`, { state: 'attached' });
+      await page.waitForSelector(`${copy}.is-copied:has-text("${words('copy.copied')}")`);
+      await page.waitForSelector(`#copied:has-text("${words('copy.copied')}")`, { state: 'attached' });
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
       expect(noticedBy(visitor)).toEqual([]);
     },

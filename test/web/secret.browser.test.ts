@@ -205,7 +205,7 @@ describe('what scripts add', () => {
       expect(await page.locator('[data-cover]:focus').textContent()).toBe(words('revealed.show'));
       await page.click('[data-copy]');
       await page.waitForSelector('#copied:not(:empty)');
-      expect(await page.textContent('#copied')).toBe(words('revealed.copied'));
+      expect(await page.textContent('#copied')).toBe(words('copy.copied'));
       expect(await clipboard()).toBe(value);
       await page.click('[data-cover]');
       expect(await security()).toBe('none');

@@ -3,6 +3,7 @@ import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Links } from '../../core/links.ts';
 import { RequestProblem } from '../../http/problem.ts';
+import { wordsIn } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { type PageReply, type PageRoute, pageReply, staticPage } from '../kit/page.ts';
 import { CopyButton, CopyStatus } from '../kit/parts.tsx';
@@ -146,15 +147,14 @@ const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl, offer }) =>
         </nav>
         <div>
           <Blocks blocks={body} name="code" />
-          <CopyStatus
-            copied="Copied."
-            failed="The browser did not allow copying. The text is selected: copy it by hand."
-          />
+          <CopyStatus frame={english} failed="copy.failed" />
         </div>
       </div>
     </Page>
   );
 };
+
+const english = wordsIn('en');
 
 const Code: FC<{ id: string; code: string; offer: Offer }> = ({ id, code, offer }) => {
   const fetched = offer !== null && code.includes(`/${offer.name}`) ? offer : null;
@@ -171,7 +171,7 @@ const Code: FC<{ id: string; code: string; offer: Offer }> = ({ id, code, offer 
         <pre>
           <code id={id}>{code}</code>
         </pre>
-        <CopyButton target={id} label="Copy" copied="Copied" class="quiet small" />
+        <CopyButton frame={english} target={id} class="quiet small" />
       </div>
       {fetched && (
         <p>

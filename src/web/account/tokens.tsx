@@ -280,9 +280,9 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ made, baseUrl, ...head }) => {
           <textarea id="token" class="link code" readonly rows={1} spellcheck={false} autocomplete="off">
             {`\n${made.token.expose()}`}
           </textarea>
-          <CopyButton target="token" label={frame.say('tokens.copy')} copied={frame.say('tokens.copied')} />
+          <CopyButton frame={frame} target="token" />
         </div>
-        <CopyStatus copied={frame.say('tokens.copied')} failed={frame.say('tokens.notCopied')} />
+        <CopyStatus frame={frame} failed="tokens.notCopied" />
       </div>
       <h2>{frame.say('tokens.tryTitle')}</h2>
       <p>{frame.say('tokens.tryLead')}</p>

@@ -40,7 +40,7 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
           </PostForm>
         </li>
       </ol>
-      <CopyStatus copied={frame.say('domain.copied')} failed={frame.say('domain.notCopied')} />
+      <CopyStatus frame={frame} failed="copy.failed" />
     </div>
   );
 };
@@ -119,12 +119,10 @@ const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase
         {`\n${text}`}
       </textarea>
       <CopyButton
-        target={id}
+        {...{ frame, target: id }}
         id={`${id}-copy`}
         class="quiet"
-        label={frame.say('domain.copy')}
-        copied={frame.say('domain.copied')}
-        labelledBy={`${id}-copy ${id}-label`}
+        aria-labelledby={`${id}-copy ${id}-label`}
       />
     </div>
   </div>

@@ -108,37 +108,34 @@ export const Badge: FC<PropsWithChildren<{ kind: BadgeKind; icon?: IconName }>> 
   </span>
 );
 
-interface CopyButtonProps {
-  /** The id of the field or element to copy. */
-  readonly target: string;
-  readonly label: string;
-  /** Shown on the button for two seconds after copying. */
-  readonly copied: string;
-  readonly class?: string;
-  readonly id?: string;
-  /** The ids of the elements that name the button instead of `label`. */
-  readonly labelledBy?: string;
+interface CopyProps {
+  readonly frame: Says;
+  /** The id of the field or element to copy. Absent if `data-copy` selects it. */
+  readonly target?: string;
+  readonly say?: MessageKey;
 }
 
-/** Hidden without scripts. The second icon shows while the button has the class `is-copied`. */
-export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, labelledBy, ...attributes }) => (
-  <button
-    type="button"
-    hidden
-    data-copy={`#${target}`}
-    data-copied={copied}
-    aria-labelledby={labelledBy}
-    {...attributes}
-  >
-    <Icon name="copy" />
-    <Icon name="check" />
-    <span>{label}</span>
-  </button>
-);
+/** Hidden without scripts. For two seconds after copying, it has the class `is-copied`, and shows its second icon and `data-copied`. */
+export const CopyButton: FC<Attributes['button'] & CopyProps> = (props) => {
+  const { frame, target, say = 'copy.copy', ...attributes } = props;
+  return (
+    <button
+      type="button"
+      hidden
+      data-copy={`#${target}`}
+      data-copied={frame.say('copy.copied')}
+      {...attributes}
+    >
+      <Icon name="copy" />
+      <Icon name="check" />
+      <span>{frame.say(say)}</span>
+    </button>
+  );
+};
 
 /** Filled by `client/copying.ts`; one per page, after the buttons. */
-export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, failed }) => (
-  <p class="copied" id="copied" role="status" data-copied={copied} data-failed={failed} />
+export const CopyStatus: FC<{ frame: Says; failed: MessageKey }> = ({ frame, failed }) => (
+  <p class="copied" id="copied" role="status" data-failed={frame.say(failed)} />
 );
 
 interface MomentProps {

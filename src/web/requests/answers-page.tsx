@@ -150,15 +150,15 @@ const AskLink: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 /** Without this link, nothing opens the answers. */
-const Keep: FC<{ frame: Frame }> = ({ frame: { say } }) => {
-  const copies = { label: say('receipt.copy'), copied: say('receipt.copied') };
+const Keep: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame;
   return (
     <section class="keep" id="keep" aria-labelledby="keep-title">
       <h2 id="keep-title">{say('answers.keep')}</h2>
       <p>{say('answers.keepHint')}</p>
       <p class="own-address">
         <code class="code" id="own-address" dir="ltr" translate="no" />
-        <CopyButton target="own-address" class="quiet small" {...copies} />
+        <CopyButton frame={frame} target="own-address" class="quiet small" />
       </p>
       <label class="check">
         <input type="checkbox" id="remember" autocomplete="off" aria-describedby="remember-hint" />

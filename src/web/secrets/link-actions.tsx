@@ -73,7 +73,7 @@ export const Handing: FC<HandingProps> = (props) => {
         >
           {link}
         </textarea>
-        <CopyButton target="link" label={say('receipt.copy')} copied={say('receipt.copied')} />
+        <CopyButton frame={frame} target="link" />
       </div>
       <p class="hint" id="link-hint" data-copied={say(says.hintOfCopied)}>
         {say(says.hint)}
@@ -96,8 +96,8 @@ export const Handing: FC<HandingProps> = (props) => {
   );
 };
 
-export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
-  <CopyStatus copied={messages.say('receipt.copied')} failed={messages.say('receipt.notCopied')} />
+export const Copied: FC<{ frame: Frame }> = ({ frame }) => (
+  <CopyStatus frame={frame} failed="receipt.notCopied" />
 );
 
 /** Always dark on light, in the middle the mark. One press makes it as large as the window, another small again. */
@@ -156,12 +156,7 @@ const Message: FC<HandingProps> = (props) => {
           {text}
         </textarea>
         <div class="row">
-          <CopyButton
-            target="message"
-            label={messages.say('receipt.messageCopy')}
-            copied={messages.say('receipt.copied')}
-            class="quiet"
-          />
+          <CopyButton frame={frame} target="message" say="receipt.messageCopy" class="quiet" />
           <a
             class="button quiet"
             id="mailto"
@@ -221,12 +216,7 @@ export const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
         </p>
         <div class="link-row">
           <code id="passphrase-value" class="code" dir="auto" translate="no" />
-          <CopyButton
-            target="passphrase-value"
-            label={say('receipt.copy')}
-            copied={say('receipt.copied')}
-            class="quiet"
-          />
+          <CopyButton frame={frame} target="passphrase-value" class="quiet" />
         </div>
         <p class="hint">{say('receipt.passphraseOnce')}</p>
       </div>

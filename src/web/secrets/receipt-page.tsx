@@ -331,12 +331,7 @@ const OwnAddress: FC<FactsProps & { ownUrl: string }> = ({ frame, receipt, ownUr
         <code class="code" id="own-address" dir="ltr">
           {ownUrl}
         </code>
-        <CopyButton
-          target="own-address"
-          label={say('receipt.ownCopy')}
-          copied={say('receipt.copied')}
-          class="quiet small"
-        />
+        <CopyButton frame={frame} target="own-address" say="receipt.ownCopy" class="quiet small" />
       </p>
       <p>{say('receipt.kept', { left: roughly(receipt.metadataTtlSeconds) })}</p>
       {isWaiting ? null : <Copied frame={frame} />}

@@ -187,11 +187,11 @@ export const Spelled: FC<GivenProps> = ({ frame: { messages }, value }) => {
 
 /** The script shows the hidden buttons, and fills the list of values from the template. */
 export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, save }) => {
-  const copied = frame.say('revealed.copied');
+  const one = { 'data-copy': '.pair', 'data-label': frame.say('revealed.copyOne') };
   return (
     <>
       <div class="actions">
-        <CopyButton target="value" label={frame.say('revealed.copy')} copied={copied} />
+        <CopyButton frame={frame} target="value" />
         <SwapButton
           kind="quiet"
           icons={['eye-off', 'eye']}
@@ -200,23 +200,13 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
         />
         {save}
       </div>
-      <CopyStatus copied={copied} failed={frame.say('revealed.copyFailed')} />
+      <CopyStatus frame={frame} failed="revealed.copyFailed" />
       <template id="pairs" data-all={frame.say('revealed.copyAll')}>
         <ul class="plain pairs" {...heldCopy}>
           <li>
             <code class="name" />
             <code class="pair" />
-            <button
-              type="button"
-              class="quiet small"
-              data-copy=".pair"
-              data-copied={copied}
-              data-label={frame.say('revealed.copyOne')}
-            >
-              <Icon name="copy" />
-              <Icon name="check" />
-              <span>{frame.say('revealed.copy')}</span>
-            </button>
+            <CopyButton frame={frame} {...one} class="quiet small" />
           </li>
         </ul>
         <details class="whole">

@@ -352,14 +352,9 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
         <Icon name="share" />
         <span>{frame.say('gone.tellShare')}</span>
       </button>
-      <CopyButton
-        target="ready-text"
-        label={frame.say('gone.tellCopy')}
-        copied={frame.say('revealed.copied')}
-        class="quiet"
-      />
+      <CopyButton frame={frame} target="ready-text" say="gone.tellCopy" class="quiet" />
     </div>
-    <CopyStatus copied={frame.say('revealed.copied')} failed={frame.say('revealed.copyFailed')} />
+    <CopyStatus frame={frame} failed="revealed.copyFailed" />
   </details>
 );
 

@@ -98,7 +98,7 @@ const AllLinks: FC<SeveralProps> = ({ frame, people, first }) => {
     <>
       <div hidden={shown.length === 0}>
         <div class="row">
-          <CopyButton target="all" label={say('several.copy')} copied={say('receipt.copied')} />
+          <CopyButton frame={frame} target="all" say="several.copy" />
           <a class="button quiet" id="table" download="links.csv" {...table}>
             <Icon name="download" />
             {say('several.save')}
@@ -126,7 +126,7 @@ const Row: FC<RowProps> = ({ frame, receipt, name, link, at }) => {
   const [shown, address] = splitName(name);
   const state = <span class={`fate-${day}`}>{say(`recent.${day}`)}</span>;
   const mail = receipt.delivery === null ? [] : [say(deliveryTexts(receipt.delivery).label)];
-  const ids = { id: `copy-${at}`, target: `link-${at}`, labelledBy: `copy-${at} person-${at}` };
+  const [target, id] = [`link-${at}`, `copy-${at}`];
   return (
     <Item
       picture={<Day state={day} part={partLeft(receipt)} isSmall />}
@@ -138,15 +138,10 @@ const Row: FC<RowProps> = ({ frame, receipt, name, link, at }) => {
       notes={[[state, ...mail], ...(address === '' ? [] : [[<bdi>{address}</bdi>]])]}
       actions={
         <span class="person-link" hidden={link === ''}>
-          <code id={ids.target} class="visually-hidden" aria-hidden="true" data-name={name}>
+          <code id={target} class="visually-hidden" aria-hidden="true" data-name={name}>
             {link}
           </code>
-          <CopyButton
-            {...ids}
-            label={say('receipt.copy')}
-            copied={say('receipt.copied')}
-            class="quiet small"
-          />
+          <CopyButton {...{ frame, target, id }} aria-labelledby={`${id} person-${at}`} class="quiet small" />
         </span>
       }
     />
