@@ -71,7 +71,7 @@ export interface Site extends Observers {
   readonly sessionCookie: SessionCookie;
   readonly signInTokenOf: SignInTokenOf;
   readonly hostBrands: HostBrands;
-  readonly assets: Assets;
+  readonly assets: () => Assets;
   readonly staticPages: StaticPages;
 }
 
@@ -160,7 +160,7 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
     ...wordsIn(localeOf(site, visit, null)),
     href: site.href,
     ...site.hostBrands.configured(host),
-    assets: site.assets,
+    assets: site.assets(),
     visitor: null,
     formToken: '',
     signInToken: '',

@@ -29,7 +29,7 @@ interface SiteFilesDeps {
   readonly origin: string;
   readonly href: Href;
   readonly settings: Pick<Settings, 'securityContact' | 'defaultLocale'>;
-  readonly assets: Assets;
+  readonly assets: () => Assets;
   readonly brands: Brands;
   readonly domains: Pick<DomainService, 'findLogo'>;
   readonly findDownload: FindDownload;
@@ -48,7 +48,7 @@ export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
   const findLogo = async (name: string) => brands.findLogo(name) ?? (await logoOfDomain(domains, name));
   const icon = { kind: 'file', file: fileOf(iconSvg, 'image/svg+xml; charset=utf-8') } as const;
   return [
-    { name: 'asset', isFile: true, get: fileNamed(assets.find) },
+    { name: 'asset', isFile: true, get: fileNamed((name) => assets().find(name)) },
     { name: 'sdk', isFile: true, get: sdk },
     { name: 'logo', isFile: true, get: fileNamed(findLogo) },
     { name: 'icon', isFile: true, get: constant(icon, forADay) },

@@ -106,37 +106,20 @@ const workerPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-export interface Assets {
-  readonly style: Asset;
-  extraStyle(name: StyleName): Asset;
-  script(name: ScriptName): Asset;
-  readonly worker: Asset;
-  find(name: string): SiteFile | null;
-}
+export type Assets = ReturnType<typeof packAssets>;
 
 /** Packs the assets at first use, because that takes about 40 ms and startup should not wait for it. */
-export function createAssets(): Assets {
+export function createAssets(): () => Assets {
   let made: Assets | null = null;
-  const all = (): Assets => {
+  return () => {
     made ??= packAssets();
     return made;
-  };
-  return {
-    get style() {
-      return all().style;
-    },
-    extraStyle: (name) => all().extraStyle(name),
-    script: (name) => all().script(name),
-    get worker() {
-      return all().worker;
-    },
-    find: (name) => all().find(name),
   };
 }
 
 const scriptType = 'text/javascript; charset=utf-8';
 
-function packAssets(): Assets {
+function packAssets() {
   const files = new Map<string, SiteFile>();
   const add = (stem: string, extension: string, content: string | Uint8Array, file: SiteFile): Asset => {
     const asset = assetOf(stem, extension, content);
@@ -162,10 +145,10 @@ function packAssets(): Assets {
   ) as Record<keyof typeof scriptTexts, Asset>;
   return {
     style: addStyle('style', style.replace('display.woff2', faceName)),
-    extraStyle: (name) => extra[name],
-    script: (name) => scripts[name],
+    extraStyle: (name: StyleName) => extra[name],
+    script: (name: ScriptName) => scripts[name],
     worker: scripts[workerName],
-    find: (name) => files.get(name) ?? null,
+    find: (name: string) => files.get(name) ?? null,
   };
 }
 

@@ -29,43 +29,24 @@ export const brandFields = {
 
 export type TypedBrand = { readonly [F in keyof DomainBrand]: F extends 'isPublic' ? boolean : string };
 
-export function typedFrom(brand: DomainBrand): TypedBrand {
-  return {
-    name: brand.name ?? '',
-    colour: brand.colour ?? '',
-    colourDark: brand.colourDark ?? '',
-    instructionsBefore: brand.instructionsBefore ?? '',
-    instructionsAfter: brand.instructionsAfter ?? '',
-    locale: brand.locale ?? '',
-    isPublic: brand.isPublic,
-  };
+/** Gives each field another value. */
+function mapped<To>(brand: object, change: (value: unknown, field: keyof DomainBrand) => unknown): To {
+  const fields = Object.entries(brand) as [keyof DomainBrand, unknown][];
+  return Object.fromEntries(fields.map(([field, value]) => [field, change(value, field)])) as To;
 }
+
+export const typedFrom = (brand: DomainBrand): TypedBrand => mapped(brand, (value) => value ?? '');
+export const brandOf = (typed: TypedBrand): DomainBrand =>
+  mapped(typed, (value) => (value === '' ? null : value));
 
 export const untouchedBrand = typedFrom(plainBrand);
 
 export function readBrand(form: Form): TypedBrand {
-  return {
-    name: form.text(brandFields.name).trim(),
-    colour: readColour(form, brandFields.colour),
-    colourDark: readColour(form, brandFields.colourDark),
-    instructionsBefore: form.text(brandFields.instructionsBefore).trim(),
-    instructionsAfter: form.text(brandFields.instructionsAfter).trim(),
-    locale: form.text(brandFields.locale),
-    isPublic: form.text(brandFields.isPublic) === 'yes',
-  };
-}
-
-export function brandOf(typed: TypedBrand): DomainBrand {
-  const given = (text: string) => (text === '' ? null : text);
-  return {
-    name: given(typed.name),
-    colour: given(typed.colour),
-    colourDark: given(typed.colourDark),
-    instructionsBefore: given(typed.instructionsBefore),
-    instructionsAfter: given(typed.instructionsAfter),
-    locale: given(typed.locale),
-    isPublic: typed.isPublic,
-  };
+  return mapped(brandFields, (_, field) => {
+    const name = brandFields[field];
+    if (field === 'colour' || field === 'colourDark') return readColour(form, name);
+    return field === 'isPublic' ? form.text(name) === 'yes' : form.text(name).trim();
+  });
 }
 
 function isColour(text: string): boolean {

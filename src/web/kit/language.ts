@@ -70,30 +70,6 @@ export function languageCookie(locale: string | null, { basePath, origin }: Cook
   return `${cookieName}=${locale ?? ''}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
 }
 
-export interface Messages {
-  readonly locale: Locale;
-  /** `rtl` for Arabic and Hebrew. */
-  readonly direction: 'ltr' | 'rtl';
-  say(key: MessageKey, params?: MessageParams): string;
-  /** In UTC. */
-  moment(unixSeconds: number): string;
-  /** Short, for lists. */
-  shortMoment(unixSeconds: number): string;
-  /** `6 days, 23 hours`, rounded down. */
-  duration(seconds: number): string;
-  /** `about 7 days`, `6 days`, rounded down. */
-  roughly(seconds: number): string;
-  /** `10 minutes`, rounded up. */
-  wait(seconds: number): string;
-  number(value: number): string;
-  /** `100 kB`, rounded down. */
-  size(bytes: number): string;
-  list(items: readonly string[]): string;
-  /** A code such as `#a1b2c3`, which reads from left to right in any sentence (Unicode TR 9). */
-  code(text: string): string;
-  languageName(locale: Locale): string;
-}
-
 /** @param key the message saying that the text is not a valid address */
 export function wrongAddress({ say, code }: Messages, key: MessageKey, text: string): string {
   const character = unseenIn(text);
@@ -107,25 +83,40 @@ export function formsOf({ locale }: Messages, key: MessageKey): string {
   return Object.entries(catalogueOf(locale)[key]).flat().join('|');
 }
 
-/** What a frame has of a language. */
-export function wordsIn(locale: Locale): { readonly messages: Messages; readonly say: Messages['say'] } {
+function messagesIn(locale: Locale) {
   const direction = directionOf(locale);
-  const say: Messages['say'] = (key, params) => translate(locale, key, params);
-  const messages: Messages = {
+  return {
     locale,
+    /** `rtl` for Arabic and Hebrew. */
     direction,
-    say,
-    moment: (unixSeconds) => formatMoment(locale, unixSeconds),
-    shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
-    duration: (seconds) => formatDuration(locale, seconds),
-    roughly: (seconds) => formatRoughly(locale, seconds),
-    wait: (seconds) => formatWait(locale, seconds),
-    number: (value) => formatNumber(locale, value),
-    size: (bytes) => sizeText(locale, bytes),
-    list: (items) => formatList(locale, items),
-    // Left-to-right pages need no isolates, and people would copy the invisible characters.
-    code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
+    say: (key: MessageKey, params?: MessageParams) => translate(locale, key, params),
+    /** In UTC. */
+    moment: (unixSeconds: number) => formatMoment(locale, unixSeconds),
+    /** Short, for lists. */
+    shortMoment: (unixSeconds: number) => formatShortMoment(locale, unixSeconds),
+    /** `6 days, 23 hours`, rounded down. */
+    duration: (seconds: number) => formatDuration(locale, seconds),
+    /** `about 7 days`, `6 days`, rounded down. */
+    roughly: (seconds: number) => formatRoughly(locale, seconds),
+    /** `10 minutes`, rounded up. */
+    wait: (seconds: number) => formatWait(locale, seconds),
+    number: (value: number) => formatNumber(locale, value),
+    /** `100 kB`, rounded down. */
+    size: (bytes: number) => sizeText(locale, bytes),
+    list: (items: readonly string[]) => formatList(locale, items),
+    /**
+     * A code such as `#a1b2c3`, which reads from left to right in any sentence (Unicode TR 9). Left-to-right pages need no isolates, and
+     * people would copy the invisible characters.
+     */
+    code: (text: string) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };
-  return { messages, say };
+}
+
+export type Messages = Readonly<ReturnType<typeof messagesIn>>;
+
+/** What a frame has of a language. */
+export function wordsIn(locale: Locale) {
+  const messages: Messages = messagesIn(locale);
+  return { messages, say: messages.say };
 }
