@@ -15,14 +15,17 @@ interface Person {
   readonly types?: (question: string) => Promise<string | null> | string | null;
   readonly input?: string;
   readonly change?: (body: string) => string;
+  /** The address that the calls come from. */
+  readonly network?: string;
 }
 
 async function openScene() {
-  const app: TestApp = createTestApp({ baseUrl: server });
+  const app: TestApp = createTestApp({ baseUrl: server, trustedProxies: ['127.0.0.1'] });
   const { username, token } = await app.account('jo@example.org');
   const account = { MAYFLY_USERNAME: username, MAYFLY_TOKEN: token };
 
-  async function run(line: string, { env = {}, types, input = '', change = (body) => body }: Person = {}) {
+  async function run(line: string, person: Person = {}) {
+    const { env = {}, types, input = '', change = (body) => body, network = '203.0.113.1' } = person;
     const { world, written } = fakeWorld({}, input);
     const ask = async (question: string) => {
       written.err += `${question}\n`;
@@ -36,7 +39,8 @@ async function openScene() {
       readConfig: async () => readConfig(env),
       fetch: async (url, init) => {
         const body = init.body === undefined ? {} : { body: change(String(init.body)) };
-        return app.handler(new Request(url, { ...init, ...body }));
+        const headers = { ...Object(init.headers), 'X-Forwarded-For': network };
+        return app.handler(new Request(url, { ...init, ...body, headers }));
       },
     });
     return { code, ...written };
@@ -160,6 +164,29 @@ describe('a link that asks for a code', () => {
       expect.stringMatching(/at a terminal.* Nothing was opened/),
     ]);
     expect((await run(`reveal ${link}`, { types: () => mailed() })).out).toBe('hunter2');
+  });
+
+  it('shows its creator a lock by wrong codes, from whatever networks, and unlock lifts it (P14)', async () => {
+    const { run, creator, shared, mailed } = await openScene();
+    const { link, receipt } = await shared();
+    for (let at = 2; at < 10; at += 1) {
+      let left = at < 5 ? 5 : 1;
+      const types = async () => {
+        left -= 1;
+        return left < 0 ? null : wrongOf(await mailed());
+      };
+      expect((await run(`reveal ${link}`, { types, network: `198.51.${at}.1` })).code).toBe(1);
+    }
+    const words = (await creator(`status ${receipt}`)).out.split('\n');
+    expect(words[1]).toMatch(/^Locked after too many wrong codes, until 2025-05-08T10:36:40Z$/);
+    expect(words.filter((line) => line.startsWith('A code was accepted'))).toHaveLength(8);
+    expect(JSON.parse((await creator(`status --json ${receipt}`)).out)).toMatchObject({
+      locked: { by: 'code', until: expect.any(Number) },
+    });
+    const types = () => mailed();
+    expect((await run(`reveal ${link}`, { types })).code).toBe(1);
+    await creator(`unlock ${receipt}`);
+    expect((await run(`reveal ${link}`, { types })).out).toBe('hunter2');
   });
 
   it('sends another one for one that came too late', async () => {
