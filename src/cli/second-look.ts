@@ -107,9 +107,11 @@ export async function withCode<Result>(
       return await open(code);
     } catch (error) {
       const { code: why, attemptsLeft: left = null } = error instanceof MayflyError ? error : {};
-      if (why === 'code_required' && terminal.isInteractive)
-        terminal.err(`We sent a code to ${escaped((await client.sendCode(link, nonce)).sentTo)}.\n`);
-      else if (why === 'incorrect_code' && left)
+      if (why === 'code_required' && terminal.isInteractive) {
+        const { sentTo } = await client.sendCode(link, nonce);
+        const sent = code === undefined ? 'We sent a code' : 'This code has expired. We sent another';
+        terminal.err(`${sent} to ${escaped(sentTo)}.\n`);
+      } else if (why === 'incorrect_code' && left)
         terminal.err(`Wrong code: ${plural(left, 'attempt')} left.\n`);
       else throw error;
     }

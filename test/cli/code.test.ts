@@ -200,7 +200,11 @@ describe('a link that asks for a code', () => {
       return code;
     };
     const opened = await run(`reveal ${link}`, { types });
-    expect([opened.out, opened.err, asked]).toEqual(['hunter2', `${sent}Code: \n${sent}Code: \n`, 2]);
+    expect([opened.out, opened.err, asked]).toEqual([
+      'hunter2',
+      `${sent}Code: \nThis code has expired. We sent another to an*****@e*****.org.\nCode: \n`,
+      2,
+    ]);
   });
 
   it('takes no code of another opener, and loses none to one', async () => {
