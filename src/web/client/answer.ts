@@ -12,20 +12,17 @@ import { sizeText } from '../../locale/size.ts';
 import { thirtyTwoBytesForm } from '../../protocol/base64url.ts';
 import { allCharacterSets } from '../../protocol/drawing.ts';
 import { askLink, fragmentIn } from '../../protocol/link.ts';
+import { at, byId, hide, press } from './dom.ts';
 import { keepFragment, stopIncomplete } from './link-end.ts';
 import {
-  at,
   base,
-  byId,
   call,
   dateText,
   fill,
-  hide,
   key,
   knowsX25519,
   moment,
   notice,
-  press,
   saySending,
   stop,
 } from './requests.ts';

@@ -8,6 +8,7 @@ import { type Asker, unwrap } from '../../../sdk/request.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { answersLink, askLink, fragmentIn, isFragment } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';
+import { at, byId, hide, press } from './dom.ts';
 import { type Handover, showHandedOver, takeHandover } from './handover.ts';
 import { keepFragment, stopIncomplete } from './link-end.ts';
 import { keepAsking } from './pace.ts';
@@ -15,18 +16,14 @@ import {
   type Asked,
   addRow,
   askAbout,
-  at,
   base,
-  byId,
   call,
   dateText,
   fill,
-  hide,
   isUnread,
   key,
   knowsX25519,
   moment,
-  press,
   remember,
   remembered,
   stateText,

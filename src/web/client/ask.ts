@@ -4,16 +4,14 @@
  */
 import { drawRequest } from '../../../sdk/request.ts';
 import { answersLink, askLink } from '../../protocol/link.ts';
+import { at, byId, hide } from './dom.ts';
 import { handOver } from './handover.ts';
 import { beginLinkCopy } from './link-copy.ts';
 import { keepAsking } from './pace.ts';
 import {
   addRow,
   askAbout,
-  at,
   base,
-  byId,
-  hide,
   isUnread,
   knowsX25519,
   notice,

@@ -4,6 +4,16 @@ export function find<Kind extends HTMLElement>(selector: string, kind: new () =>
   return found instanceof kind ? found : null;
 }
 
+/** Finds an element by its tag and id. Makes one that no page shows if this page has none. */
+export function at<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, id: string) {
+  const found = document.querySelector<HTMLElementTagNameMap[Tag]>(`${tag}#${id}`);
+  return found ?? document.createElement(tag);
+}
+/** As `at`, whatever its tag. */
+export const byId = (id: string): HTMLElement => document.getElementById(id) ?? document.createElement('p');
+export const hide = (id: string, isHidden: boolean) => byId(id).toggleAttribute('hidden', isHidden);
+export const press = (id: string, act: () => unknown) => byId(id).addEventListener('click', () => void act());
+
 /** Returns the message for a count in the page's language. @param forms its plural forms: `one|{count} byte|other|{count} bytes` */
 export function countText(forms: string | undefined, count: number): string {
   const { lang } = document.documentElement;

@@ -5,6 +5,8 @@
  * tab while its owner looks up the recipient; if the form has copied the link, until the page is left, which a discarded one is not.
  */
 
+import { byId, hide } from './dom.ts';
+
 export interface Handover {
   /** Whole links, in the order of their receipts; none if the server encrypted. */
   readonly links: readonly string[];
@@ -89,12 +91,11 @@ export function keepLinks(
 
 export function showHandedOver({ passphrase, isCopied }: Handover): void {
   if (isCopied) showCopied();
-  const chip = document.getElementById('passphrase-chip');
-  const value = document.getElementById('passphrase-value');
-  if (chip === null || value === null || passphrase === null) return;
+  if (passphrase === null) return;
+  const value = byId('passphrase-value');
   value.textContent = passphrase;
-  chip.hidden = false;
-  document.getElementById('passphrase-reminder')?.remove();
+  hide('passphrase-chip', false);
+  byId('passphrase-reminder').remove();
   onLeaving(() => {
     value.textContent = '';
   });
@@ -102,10 +103,8 @@ export function showHandedOver({ passphrase, isCopied }: Handover): void {
 
 /** Says that the link is copied already; the button copies it again. */
 function showCopied(): void {
-  const said = document.getElementById('link-copied');
-  if (said === null) return;
+  const [said, hint] = [byId('link-copied'), byId('link-hint')];
   said.textContent = said.dataset.said ?? '';
   document.querySelector('label[for="link"]')?.classList.add('visually-hidden');
-  const hint = document.getElementById('link-hint');
-  hint?.replaceChildren(hint.dataset.copied ?? hint.textContent);
+  hint.replaceChildren(hint.dataset.copied ?? hint.textContent);
 }

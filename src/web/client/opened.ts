@@ -2,7 +2,7 @@
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
-import { countText, find } from './dom.ts';
+import { at, byId, countText, find } from './dom.ts';
 import {
   countGraphemes,
   countLines,
@@ -51,28 +51,27 @@ function element(name: 'span' | 'bdi' | 'mark' | 'b' | 'li', text: string, kind 
 function drawGlyphs(text: string): void {
   const runs = glyphsOf(text);
   if (runs.length === 0) return;
-  document.getElementById('reading')?.classList.add(...drawingOf(text).split(' '));
+  byId('reading').classList.add(...drawingOf(text).split(' '));
   const drawn = runs.map((run) => (run.kind === 'letter' ? run.text : element('span', run.text, run.kind)));
   document.querySelector('.glyphs')?.replaceChildren(...drawn);
 }
 
 function spellOut(text: string): void {
-  const place = document.getElementById('spelled');
-  const { words = '', signs = '', capital = '' } = place?.dataset ?? {};
+  const place = byId('spelled');
+  const { words = '', signs = '', capital = '' } = place.dataset;
   const items = spell(text, { words, signs, capital }).map(({ kind, character, said }) => {
     const item = element('li', '');
     item.append(element('b', character, kind), ' ', element('bdi', said));
     return item;
   });
-  if (items.length === 0) place?.remove();
-  place?.querySelector('ol')?.append(...items);
+  if (items.length === 0) place.remove();
+  place.querySelector('ol')?.append(...items);
 }
 
 function nameHidden(text: string): void {
-  const place = find('#hidden-ones', HTMLDetailsElement);
+  const place = byId('hidden-ones');
   const { count, parts } = markHidden(text);
-  if (count === 0) place?.remove();
-  if (place === null || count === 0) return;
+  if (count === 0) place.remove();
   place.querySelector('summary')?.replaceChildren(countText(place.dataset.forms, count));
   const marks = parts.map(({ name, text: part }) =>
     name === null ? element('bdi', part) : element('mark', name),
@@ -114,39 +113,33 @@ export function listPairs(text: string): void {
 }
 
 function count(id: string, counted: number): void {
-  const place = document.getElementById(id);
-  place?.replaceChildren(countText(place.dataset.forms, counted));
+  const place = byId(id);
+  place.replaceChildren(countText(place.dataset.forms, counted));
 }
 
 function showText(text: string): void {
-  const value = find('#value', HTMLTextAreaElement);
-  if (value === null) return;
+  const value = at('textarea', 'value');
   value.value = text;
   value.rows = rowsFor(text);
   count('characters', countGraphemes(text));
   const lines = countLines(text);
-  if (lines === 1) document.getElementById('lines')?.remove();
+  if (lines === 1) byId('lines').remove();
   else count('lines', lines);
   drawGlyphs(text);
   spellOut(text);
   nameHidden(text);
-  if (!isInexact(text)) document.getElementById('inexact')?.remove();
+  if (!isInexact(text)) byId('inexact').remove();
 }
 
 function showFile({ name, bytes: given }: FileContent): void {
   const bytes = new Uint8Array(given);
-  document.getElementById('file-name')?.replaceChildren(name);
-  document
-    .getElementById('file-size')
-    ?.replaceChildren(sizeText(document.documentElement.lang, bytes.length));
-  const download = find('#download', HTMLAnchorElement);
-  if (download !== null) {
-    download.download = name;
-    download.href = blobOf(bytes, 'application/octet-stream');
-  }
+  byId('file-name').replaceChildren(name);
+  byId('file-size').replaceChildren(sizeText(document.documentElement.lang, bytes.length));
+  const href = blobOf(bytes, 'application/octet-stream');
+  Object.assign(at('a', 'download'), { download: name, href });
   const type = pictureTypeOf(bytes);
-  const picture = find('#preview', HTMLImageElement);
-  if (type === null || picture === null) return;
+  const picture = at('img', 'preview');
+  if (type === null) return;
   picture.onload = () => {
     picture.hidden = false;
   };
@@ -167,9 +160,8 @@ export function showOpened(content: Content): void {
     if (!parts.has(part.dataset.for as 'text')) part.remove();
   if (text !== null) showText(text);
   if (content.kind === 'file') showFile(content);
-  const save = find('#save', HTMLAnchorElement);
-  if (save !== null && text !== null)
-    save.href = blobOf(new TextEncoder().encode(text), 'text/plain;charset=utf-8');
+  if (text !== null)
+    at('a', 'save').href = blobOf(new TextEncoder().encode(text), 'text/plain;charset=utf-8');
   beginCover(text ?? '');
   if (text !== null) listPairs(text);
   beginCopying();

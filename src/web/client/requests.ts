@@ -6,17 +6,7 @@
 import type { WireAnswer, WireAnswers } from '../../../sdk/asking.ts';
 import { openAsker, openTerms } from '../../../sdk/request.ts';
 import { isFragment } from '../../protocol/link.ts';
-import { countText } from './dom.ts';
-
-/** Finds an element by its tag and id. Makes one that no page shows if this page has none. */
-export function at<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, id: string) {
-  const found = document.querySelector<HTMLElementTagNameMap[Tag]>(`${tag}#${id}`);
-  return found ?? document.createElement(tag);
-}
-/** As `at`, whatever its tag. */
-export const byId = (id: string): HTMLElement => document.getElementById(id) ?? document.createElement('p');
-export const hide = (id: string, isHidden: boolean) => byId(id).toggleAttribute('hidden', isHidden);
-export const press = (id: string, act: () => unknown) => byId(id).addEventListener('click', () => void act());
+import { byId, countText } from './dom.ts';
 
 export const notice = byId('notice');
 export const { api = '', base = '' } = notice.dataset;

@@ -4,7 +4,7 @@
  */
 import { type Content, sealedBytesOf } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
-import { find } from './dom.ts';
+import { at, byId, hide, press } from './dom.ts';
 import { hasMouse, sayWrong, secretField } from './share-parts.ts';
 
 interface FileForm {
@@ -39,7 +39,7 @@ function sealedFileBytes({ name, type, size }: File): number {
 }
 
 function said(name: string): string {
-  return find('#attachment', HTMLDivElement)?.dataset[name] ?? '';
+  return byId('attachment').dataset[name] ?? '';
 }
 
 export function isFileTooLarge(): boolean {
@@ -49,22 +49,19 @@ export function isFileTooLarge(): boolean {
 export const fileTooLargeText = () => said('tooLarge');
 
 export function showFile(): void {
-  const shown = find('#attachment', HTMLDivElement);
   const field = secretField();
-  const pick = find('#file-pick', HTMLSpanElement);
-  if (shown === null || field === null || pick === null) return;
-  shown.hidden = file === null;
+  if (field === null) return;
+  hide('attachment', file === null);
   field.hidden = file !== null;
   field.required = file === null;
-  pick.hidden = file !== null || !isSealing();
+  hide('file-pick', file !== null || !isSealing());
   field.dataset.plain ??= field.placeholder;
   const takesFile = hasMouse() && isSealing();
   field.placeholder = (takesFile ? field.dataset.orFile : field.dataset.plain) ?? '';
   if (file === null) return;
-  document.getElementById('file-name')?.replaceChildren(file.name);
-  document.getElementById('file-size')?.replaceChildren(sizeText(document.documentElement.lang, file.size));
-  const instead = find('#file-instead', HTMLParagraphElement);
-  if (instead !== null) instead.hidden = field.value === '';
+  byId('file-name').replaceChildren(file.name);
+  byId('file-size').replaceChildren(sizeText(document.documentElement.lang, file.size));
+  hide('file-instead', field.value === '');
 }
 
 /** Also returns `null` for text that the field would alter. CR LF is fine: a field turns it into a line break, as in pasted text. */
@@ -96,20 +93,20 @@ async function take(files: FileList | null | undefined): Promise<void> {
   else if (sealedFileBytes(given) > limitBytes()) sayWrong(said('tooLarge'));
   else file = given;
   onChange();
-  if (file === given) document.getElementById('file-remove')?.focus();
+  if (file === given) byId('file-remove').focus();
 }
 
 /** Call this for each form that the page shows. */
 export function beginFile(form: FileForm): void {
   ({ onChange, isSealing, limitBytes } = form);
-  const input = find('#file', HTMLInputElement);
-  find('#file-button', HTMLButtonElement)?.addEventListener('click', () => input?.click());
-  input?.addEventListener('change', () => {
+  const input = at('input', 'file');
+  press('file-button', () => input.click());
+  input.addEventListener('change', () => {
     void take(input.files);
   });
-  find('#file-remove', HTMLButtonElement)?.addEventListener('click', () => {
+  press('file-remove', () => {
     file = null;
-    if (input !== null) input.value = '';
+    input.value = '';
     onChange();
     secretField()?.focus();
   });
@@ -134,8 +131,7 @@ const takes = (event: DragEvent) =>
   secretField() !== null &&
   !isOwn &&
   (hasFiles(event.dataTransfer) || (hasText(event.dataTransfer) && takesText(event)));
-const setDropping = (isOver: boolean) =>
-  document.getElementById('share')?.classList.toggle('dropping', isOver);
+const setDropping = (isOver: boolean) => byId('share').classList.toggle('dropping', isOver);
 
 document.addEventListener('dragover', (event) => {
   if (!takes(event)) return;

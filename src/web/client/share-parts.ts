@@ -1,5 +1,5 @@
 /** The share form's elements, and the messages that it shows. */
-import { countText, find } from './dom.ts';
+import { at, byId, countText, find } from './dom.ts';
 import { isContentName, shareFields } from './share-fields.ts';
 
 /** On touch screens, focusing a field opens the keyboard, and there is no drag and drop. */
@@ -50,30 +50,28 @@ export function bodyWithout(form: HTMLFormElement): URLSearchParams {
 
 /** Shows an error at the secret's field. @param message `''` clears it */
 export function sayWrong(message: string): void {
-  const stopped = find('#stopped', HTMLParagraphElement);
-  if (stopped === null || (message === '' && stopped.textContent === '')) return;
+  const stopped = byId('stopped');
+  if (message === '' && stopped.textContent === '') return;
   stopped.textContent = message;
   if (message === '') {
     secretField()?.removeAttribute('aria-invalid');
     return;
   }
-  document.getElementById('secret-wrong')?.remove();
+  byId('secret-wrong').remove();
   secretField()?.setAttribute('aria-invalid', 'true');
 }
 
 export function note(template: string, fill: (note: DocumentFragment) => void = () => {}): void {
-  const found = find(`#${template}`, HTMLTemplateElement);
-  const place = document.getElementById('unsent');
-  if (found === null || place === null) return;
-  const filled = document.importNode(found.content, true);
+  const place = byId('unsent');
+  const filled = document.importNode(at('template', template).content, true);
   fill(filled);
   place.replaceChildren(filled);
   place.scrollIntoView({ block: 'nearest' });
 }
 
 export function say(id: string, text: string | undefined): void {
-  const said = document.getElementById(id);
-  if (said !== null && said.textContent !== text) said.textContent = text ?? '';
+  const said = byId(id);
+  if (said.textContent !== text) said.textContent = text ?? '';
 }
 
 /**
@@ -111,13 +109,12 @@ function sizeOf(character: string): number {
 let last: Room['kind'] = 'plenty';
 
 export function tellRoom(text: string | null, limitBytes: number): void {
-  const counter = find('#counter', HTMLParagraphElement);
-  if (counter === null) return;
+  const counter = byId('counter');
   const room: Room = text === null ? { kind: 'plenty' } : roomIn(text, limitBytes);
   counter.hidden = room.kind === 'plenty';
   counter.classList.toggle('over', room.kind === 'over');
   counter.textContent = room.kind === 'plenty' ? '' : countText(counter.dataset[room.kind], room.characters);
-  if (isNews(room.kind)) document.getElementById('counter-spoken')?.replaceChildren(counter.textContent);
+  if (isNews(room.kind)) byId('counter-spoken').replaceChildren(counter.textContent);
   last = room.kind;
 }
 

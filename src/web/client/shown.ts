@@ -1,6 +1,6 @@
 /** Covers, saves and removes the value shown on a page. */
 import { exactTexts } from './copying.ts';
-import { find } from './dom.ts';
+import { at, byId, find } from './dom.ts';
 
 /** Replaces the main part with a template, shown from the top; `null` if the template is missing. */
 export function showInstead(selector: string): HTMLElement | null {
@@ -27,7 +27,7 @@ function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
 }
 
 export const passphraseField = () => find('#passphrase', HTMLInputElement);
-export const valueField = () => find('#value', HTMLTextAreaElement);
+const valueField = () => at('textarea', 'value');
 
 export function beginPassphrase(): void {
   const field = passphraseField();
@@ -39,13 +39,13 @@ export function beginPassphrase(): void {
 /** @param text the exact text of the field */
 export function beginCover(text: string): void {
   const value = valueField();
-  const card = value?.closest('.opened');
-  if (value !== null) exactTexts.set(value, text);
+  const card = value.closest('.opened');
+  exactTexts.set(value, text);
   onToggle(find('[data-cover]', HTMLButtonElement), () => {
     card?.classList.toggle('covered');
   });
   // Browsers would copy the field's altered text or, while it is covered, the dots.
-  value?.addEventListener('copy', (event) => {
+  value.addEventListener('copy', (event) => {
     const { selectionStart, selectionEnd } = value;
     const part = value.value.slice(selectionStart, selectionEnd);
     const isWhole = part === value.value;
@@ -68,10 +68,8 @@ export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
 export function forget(): void {
   const value = valueField();
   exactTexts.clear();
-  if (value !== null) {
-    value.value = '';
-    value.textContent = '';
-  }
+  value.value = '';
+  value.textContent = '';
   const passphrase = passphraseField();
   if (passphrase !== null) passphrase.value = '';
   for (const held of document.querySelectorAll('#save, #download, #preview, #file-name, [data-held]'))
@@ -83,8 +81,7 @@ export function forget(): void {
 /** The style sheet has shown this already; removes what is over from the page, too. */
 export function endMinute(): void {
   for (const still of document.querySelectorAll('.still')) still.remove();
-  const over = document.getElementById('over');
-  if (over === null) return;
+  const over = byId('over');
   over.id = 'once';
   over.classList.remove('over');
 }
