@@ -112,8 +112,8 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
   const { rowVersion, owner, createdAt, expiresAt, shareDomain, notify } = record;
   const { hasPassphrase, sealed, verify } = record;
   return {
+    ...{ rowVersion, owner, createdAt, expiresAt, shareDomain, notify, hasPassphrase, sealed, verify },
     secretId: record.secretId.slice() as SecretId,
-    ...{ rowVersion, owner, createdAt, expiresAt, hasPassphrase, sealed, verify, shareDomain, notify },
     sealedSecret: sealedSecret.slice(),
   };
 }
