@@ -122,6 +122,7 @@ export interface ReceiptRecord extends RecordFacts, ReceiptFacts, KeptForCreator
 
 /** What a secret's state at a time follows from. */
 export type SecretLife = Pick<ReceiptRecord, 'state' | 'expiresAt'>;
+export type ReceiptLife = SecretLife & Pick<ReceiptRecord, 'createdAt' | 'receiptExpiresAt'>;
 
 /** A receipt found by its id. Both fields are `null` once the secret is gone, even before a sweep. */
 export interface StoredReceipt extends ReceiptRecord {

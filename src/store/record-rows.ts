@@ -3,7 +3,7 @@
  * the fields that they become.
  */
 import type { SecretId } from '../core/keys.ts';
-import type { ReceiptRecord, SecretLife, StoredSecret, StoredState } from '../core/secret.ts';
+import type { ReceiptLife, ReceiptRecord, StoredSecret, StoredState } from '../core/secret.ts';
 import { flagsIn, type RecordFlags } from './flags.ts';
 
 export interface SecretRow extends Omit<StoredSecret, 'secretId' | keyof RecordFlags> {
@@ -28,32 +28,34 @@ export interface ReceiptRow extends Pick<ReceiptRecord, FactsOfReceipt | 'detail
   readonly marks: number;
 }
 
+/** Columns of `records r` in a `LifeRow`, without its `state`. */
+export const lifeColumns =
+  'r.created_at AS "createdAt", r.expires_at AS "expiresAt", r.receipt_expires_at AS "receiptExpiresAt"';
+
 /** Columns of `records r` in a `ReceiptRow`, without its `state` and `secret_id`. */
 export const receiptColumns = `
-  r.position, r.receipt_id AS "receiptId", r.owner, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
-  r.receipt_expires_at AS "receiptExpiresAt", r.marks, r.share_domain AS "shareDomain", r.details_box AS "detailsBox",
-  r.recent_box AS "recentBox"`;
+  r.position, r.receipt_id AS "receiptId", r.owner, ${lifeColumns}, r.marks, r.share_domain AS "shareDomain",
+  r.details_box AS "detailsBox", r.recent_box AS "recentBox"`;
 
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
 
-export type LifeRow = Pick<ReceiptRow, 'state' | 'expiresAt'>;
+export type LifeRow = Pick<ReceiptRow, 'state' | Exclude<keyof ReceiptLife, 'state'>>;
 
-export function lifeOf({ state, expiresAt }: LifeRow): SecretLife {
-  return { state: states[state] ?? 'burned', expiresAt };
+export function lifeOf({ state, createdAt, expiresAt, receiptExpiresAt }: LifeRow): ReceiptLife {
+  return { state: states[state] ?? 'burned', createdAt, expiresAt, receiptExpiresAt };
 }
 
 export function receiptOf(row: ReceiptRow) {
-  const { receiptId, owner, createdAt, receiptExpiresAt, marks, shareDomain, detailsBox, recentBox } = row;
-  const ids = { receiptId, secretId: row.secret_id as SecretId };
-  const boxes = { detailsBox, recentBox };
+  const { receiptId, owner, marks, shareDomain, detailsBox, recentBox } = row;
+  const secretId = row.secret_id as SecretId;
   return {
     ...lifeOf(row),
-    ...ids,
+    receiptId,
+    secretId,
     owner,
-    createdAt,
-    receiptExpiresAt,
     ...flagsIn(marks),
     shareDomain,
-    ...boxes,
+    detailsBox,
+    recentBox,
   };
 }

@@ -11,6 +11,7 @@
 import { ServiceError } from '../core/errors.ts';
 import type { ClockReport } from '../core/ports/clock.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
+import type { ReceiptLife } from '../core/secret.ts';
 import type { MachineClock, UnixSeconds } from '../core/time.ts';
 
 /** NTP steps and slews are far smaller. */
@@ -257,6 +258,11 @@ export function createStoreTime(clock: MachineClock, kept: TimeAnchor | null): S
 
 /** @param records must return everything that has not expired by `time.earliest()` */
 export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretStore {
+  function assertProven(receipt: ReceiptLife): void {
+    const { createdAt, receiptExpiresAt } = receipt;
+    if (receipt.state === 'waiting') time.assertProven(receipt);
+    time.assertProven({ createdAt, expiresAt: receiptExpiresAt });
+  }
   return {
     ...records,
     async findSecret(id) {
@@ -267,11 +273,13 @@ export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretS
     burnFound: async (target, ...rest) => (time.isLive(target) ? records.burnFound(target, ...rest) : null),
     async findReceipt(...args) {
       const receipt = await records.findReceipt(...args);
-      if (receipt === null) return null;
-      const { createdAt, receiptExpiresAt } = receipt;
-      if (receipt.state === 'waiting') time.assertProven(receipt);
-      time.assertProven({ createdAt, expiresAt: receiptExpiresAt });
+      if (receipt !== null) assertProven(receipt);
       return receipt;
+    },
+    async findLives(ids) {
+      const lives = await records.findLives(ids);
+      for (const life of lives) if (life !== null) assertProven(life);
+      return lives;
     },
     sweep: async (limit) => (time.maySweep() ? records.sweep(limit) : 0),
   };

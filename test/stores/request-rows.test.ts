@@ -85,7 +85,7 @@ describe('the rows of a request and its answers', () => {
     const lives = await store.findLives(sent.map(({ record }) => record.receiptId));
     expect(lives.map((life) => life?.state)).toEqual(['waiting', 'waiting', 'waiting']);
     expect(read.filter((sql) => sql === 'BEGIN')).toHaveLength(1);
-    expect(read.filter((sql) => sql.includes('SELECT state, expires_at'))).toHaveLength(3);
+    expect(read.filter((sql) => sql.includes('SELECT r.state, r.created_at'))).toHaveLength(3);
     expect(read.filter((sql) => sql.includes('sealed_secret'))).toEqual([]);
   });
 

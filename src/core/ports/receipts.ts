@@ -1,6 +1,6 @@
 import type { AccountId } from '../account.ts';
 import type { ReceiptId } from '../keys.ts';
-import type { ListedReceipt, SecretLife, StoredReceipt } from '../secret.ts';
+import type { ListedReceipt, ReceiptLife, StoredReceipt } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';
 
 export interface ReceiptPage {
@@ -17,7 +17,7 @@ export interface ReceiptStore {
   findReceipt(id: ReceiptId, manager?: AccountId): Promise<StoredReceipt | null>;
 
   /** Returns the lives of these receipts' secrets, in order, in one read without sealed bytes; `null` as in `findReceipt`. Changes nothing. */
-  findLives(ids: readonly ReceiptId[]): Promise<(SecretLife | null)[]>;
+  findLives(ids: readonly ReceiptId[]): Promise<(ReceiptLife | null)[]>;
 
   /** Records when the creator first looked at a waiting receipt. Returns that time, or `null` if none is waiting. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;

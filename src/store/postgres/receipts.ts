@@ -2,7 +2,14 @@ import type { ReceiptStore } from '../../core/ports/receipts.ts';
 import { isWaiting, type ReceiptRecord, type StoredDelivery, type StoredReceipt } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Burner, DeliveryState } from '../../protocol/vocabulary.ts';
-import { type LifeRow, lifeOf, type ReceiptRow, receiptColumns, receiptOf } from '../record-rows.ts';
+import {
+  type LifeRow,
+  lifeColumns,
+  lifeOf,
+  type ReceiptRow,
+  receiptColumns,
+  receiptOf,
+} from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { rowsInOrderOf } from './batches.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
@@ -28,7 +35,7 @@ const findReceipt = statement(`
   WHERE r.receipt_id = $1 AND r.receipt_expires_at > $2 AND ($3::bigint IS NULL OR r.owner IS NULL OR r.owner = $3)`);
 
 const findLives = statement(`
-  SELECT asked_id, ${endingColumns}, r.expires_at AS "expiresAt" FROM unnest($1::bytea[]) AS asked (asked_id)
+  SELECT asked_id, ${endingColumns}, ${lifeColumns} FROM unnest($1::bytea[]) AS asked (asked_id)
   JOIN mayfly_store.records r ON r.receipt_id = asked_id WHERE r.receipt_expires_at > $2`);
 
 const listReceipts = statement(`

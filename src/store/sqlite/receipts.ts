@@ -6,13 +6,20 @@ import type { ReceiptPage, ReceiptStore } from '../../core/ports/receipts.ts';
 import {
   isWaiting,
   type ListedReceipt,
+  type ReceiptLife,
   type ReceiptRecord,
-  type SecretLife,
   type StoredDelivery,
   type StoredReceipt,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type LifeRow, lifeOf, type ReceiptRow, receiptColumns, receiptOf } from '../record-rows.ts';
+import {
+  type LifeRow,
+  lifeColumns,
+  lifeOf,
+  type ReceiptRow,
+  receiptColumns,
+  receiptOf,
+} from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { burnerOf } from './claims.ts';
 import type { Deciding } from './decisions.ts';
@@ -40,7 +47,8 @@ const selectReceipt = `
     AND (?4 IS NULL OR r.owner IS NULL OR r.owner = ?4)`;
 
 const selectLife = `
-  SELECT state, expires_at AS expiresAt FROM records WHERE position = ?1 AND receipt_id = ?2 AND receipt_expires_at > ?3`;
+  SELECT r.state, ${lifeColumns} FROM records r
+  WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
 
 const selectOwned = `
   SELECT ${columns} FROM records r ${joinDeliveries} ${joinMemos}
@@ -80,7 +88,7 @@ export function createReceiptReads(db: Database, locator: Locator) {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager));
       return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
     },
-    findLife(id: ReceiptId, now: UnixSeconds): SecretLife | null {
+    findLife(id: ReceiptId, now: UnixSeconds): ReceiptLife | null {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => life.get(place, id, now));
       return row && lifeOf(row);
     },

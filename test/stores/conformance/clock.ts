@@ -243,6 +243,8 @@ export const clockChecks: readonly ConformanceCheck[] = [
       const refusal = await refusalOf(again.findSecret(dying.secretId));
       assert.equal(refusal.retryAfterSeconds, 600);
       await refusalOf(again.findReceipt(dying.receiptId));
+      await refusalOf(again.findLives([living.receiptId, dying.receiptId]));
+      assert.equal((await again.findLives([living.receiptId])).length, 1);
       wallClock.advance(599);
       assert.equal(again.now(), wallClock.read());
       assert.equal((await refusalOf(again.findSecret(dying.secretId))).retryAfterSeconds, 1);

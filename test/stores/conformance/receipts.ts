@@ -99,10 +99,10 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       await store.burn(burned.receiptId, clientStays);
       const ids = [burned, over, waits, read, waits].map(({ receiptId }) => receiptId);
       const states = ['burned', 'waiting', 'waiting', 'received', 'waiting'] as const;
-      const lives = [burned, over, waits, read, waits].map(({ expiresAt }, n) => ({
-        state: states[n],
-        expiresAt,
-      }));
+      const lives = [burned, over, waits, read, waits].map((record, n) => {
+        const { createdAt, expiresAt, receiptExpiresAt } = record;
+        return { state: states[n], createdAt, expiresAt, receiptExpiresAt };
+      });
       assert.deepEqual(await store.findLives(ids), lives);
       wallClock.set(gone.receiptExpiresAt);
       const asked = [newReceiptId(), waits.receiptId, gone.receiptId];

@@ -299,7 +299,9 @@ function receiptMethods(
     findLives: async (ids) =>
       ids.map((id) => {
         const record = table.ofReceipt(id, time.earliest());
-        return record && { state: record.state, expiresAt: record.expiresAt };
+        if (record === null) return null;
+        const { state, createdAt, expiresAt, receiptExpiresAt } = record;
+        return { state, createdAt, expiresAt, receiptExpiresAt };
       }),
     async burnAll(after, limit) {
       const later = [...table.all()].filter(({ position }) => position > Number(after ?? 0));
