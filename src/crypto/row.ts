@@ -1,7 +1,6 @@
 /** Shared by all versions of a secret's row. */
 import { FieldWriter, utf8 } from './bytes.ts';
 
-const flag = { passphrase: 1, sealed: 2, verify: 4 } as const;
 const empty = new Uint8Array(0);
 
 /** Authenticated, so that rows and their fields cannot be swapped. */
@@ -28,10 +27,7 @@ export function writeContext(
 ): FieldWriter {
   const owner = context.owner === null ? empty : new FieldWriter(8).u64(context.owner).bytes;
   const shareDomain = context.shareDomain === '' ? empty : utf8(context.shareDomain);
-  const flags =
-    (context.hasPassphrase ? flag.passphrase : 0) |
-    (context.sealed ? flag.sealed : 0) |
-    (context.verify ? flag.verify : 0);
+  const flags = Number(context.hasPassphrase) + 2 * Number(context.sealed) + 4 * Number(context.verify);
   const size =
     4 + label.length + 4 + context.secretId.length + 17 + 4 + owner.length + 4 + shareDomain.length;
   return new FieldWriter(size + moreBytes)

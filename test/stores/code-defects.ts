@@ -1,5 +1,5 @@
 /** Stores with one seeded defect each in the codes that they keep, and in how wrong ones are counted (see `defects.ts`). */
-import { type CountedId, secretOfCounted } from '../../src/core/ports/attempts.ts';
+import { type CountedId, secretIn } from '../../src/core/ports/attempts.ts';
 import type { NewCode } from '../../src/core/ports/codes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { attemptsThatCheckThenRecord } from './attempt-defects.ts';
@@ -140,7 +140,7 @@ export const codeDefects: readonly SeededDefect[] = [
   {
     defect: 'wrong codes are counted with wrong passphrases',
     caughtBy: apart,
-    seed: (store) => countingCodes(store, secretOfCounted),
+    seed: (store) => countingCodes(store, secretIn),
   },
   {
     defect: 'wrong codes are counted by all secrets together',

@@ -36,7 +36,7 @@ export const countedId = (id: SecretId, what: keyof typeof counted): CountedId =
   concat(id, Uint8Array.of(counted[what])) as CountedId;
 
 /** The secret whose end is also the end of the count. */
-export const secretOfCounted = (id: CountedId): SecretId => part(id, 0, 16) as SecretId;
+export const secretIn = (id: CountedId): SecretId => part(id, 0, 16) as SecretId;
 
 /** Bounds on guesses, per secret (P14). */
 export interface AttemptLimits {

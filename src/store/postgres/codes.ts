@@ -19,7 +19,7 @@ const putCode = decision(`
   SELECT found.*, (SELECT at FROM stored) AS stored_at FROM found`);
 
 const findLast = statement(`
-  SELECT at, code_tag FROM mayfly_store.codes WHERE secret_id = $1 AND look_tag = $2 ORDER BY at DESC LIMIT 1`);
+  SELECT code_tag FROM mayfly_store.codes WHERE secret_id = $1 AND look_tag = $2 AND at > $3 ORDER BY at DESC LIMIT 1`);
 
 const noteState = decision('UPDATE mayfly_store.codes SET state = $5 WHERE secret_id = $3 AND code_tag = $4');
 
@@ -39,11 +39,9 @@ export function createCodeStore(engine: Engine): CodeStore {
       return found?.stored_at ?? null;
     },
     async findCode(id, lookTag) {
-      const [last] = await engine.read<{ at: UnixSeconds; code_tag: Uint8Array }>(
-        findLast,
-        [id, lookTag].map(copyOf),
-      );
-      return last !== undefined && time.now() < last.at + codeSeconds ? last.code_tag : null;
+      const values = [copyOf(id), copyOf(lookTag), time.now() - codeSeconds];
+      const [last] = await engine.read<{ readonly code_tag: Uint8Array }>(findLast, values);
+      return last?.code_tag ?? null;
     },
     async setCodeState(id, codeTag, state) {
       await engine.decide(noteState, [copyOf(id), copyOf(codeTag), state]);

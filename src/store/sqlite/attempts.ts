@@ -9,7 +9,7 @@ import {
   type CountedId,
   type Lock,
   networkBytes,
-  secretOfCounted,
+  secretIn,
 } from '../../core/ports/attempts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
@@ -72,9 +72,7 @@ export function createAttemptWrites(db: Database): AttemptWrites {
       const known = life.get(id);
       // An unknown secret has no passphrase to guess, but attempts on it still count, for one window.
       const lifeEndsAt =
-        known?.ends_at ??
-        expiry.get(position ?? 0, secretOfCounted(id))?.expires_at ??
-        now + limits.windowSeconds;
+        known?.ends_at ?? expiry.get(position ?? 0, secretIn(id))?.expires_at ?? now + limits.windowSeconds;
       const counted = {
         ofSecret: window.map((each) => each.at),
         ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
@@ -107,7 +105,7 @@ export function attemptStore({ db, queue, locator, reader, time }: Parts): Attem
   return {
     async reserve(id, client, limits) {
       const [counted, token] = [id.slice() as CountedId, client.slice()];
-      const position = await reader.read(() => locator.ofSecret(secretOfCounted(counted)));
+      const position = await reader.read(() => locator.ofSecret(secretIn(counted)));
       return queue.decide('reserve', counted, position, token, limits);
     },
     refund: (id, attempt) => queue.decide('refund', id, attempt),

@@ -14,9 +14,7 @@ const insertCode = `
   RETURNING at`;
 
 const selectLast = `
-  SELECT at, code_tag FROM codes WHERE secret_id = ?1 AND look_tag = ?2 ORDER BY at DESC LIMIT 1`;
-
-type Last = { at: UnixSeconds; code_tag: Uint8Array };
+  SELECT code_tag FROM codes WHERE secret_id = ?1 AND look_tag = ?2 AND at > ?3 ORDER BY at DESC LIMIT 1`;
 
 /** At a record's deletion. */
 export const deleteCodesAt =
@@ -36,7 +34,7 @@ export function createCodeWrites(db: Database): Deciding<'putCode' | 'setCodeSta
 
 export function codeStore(parts: Parts): Read<CodeStore> {
   const { db, queue, reader, time } = parts;
-  const last = db.query<Last, [Uint8Array, Uint8Array]>(selectLast);
+  const last = db.query<{ code_tag: Uint8Array }, [Uint8Array, Uint8Array, number]>(selectLast);
   const all = db.query<StoredCode, [Uint8Array]>(
     'SELECT at, state FROM codes WHERE secret_id = ?1 ORDER BY at',
   );
@@ -49,10 +47,7 @@ export function codeStore(parts: Parts): Read<CodeStore> {
     },
     findCode(asked, lookTag) {
       const tag = lookTag.slice();
-      return reader.lookUp(asked, (id) => {
-        const found = last.get(id, tag);
-        return found !== null && time.now() < found.at + codeSeconds ? found.code_tag : null;
-      });
+      return reader.lookUp(asked, (id) => last.get(id, tag, time.now() - codeSeconds)?.code_tag ?? null);
     },
     listCodes: (asked) => reader.lookUp(asked, (id) => all.all(id).map((each) => codeAt(each, time.now()))),
   };

@@ -10,6 +10,7 @@ import { attemptChecks } from './attempts.ts';
 import { burnChecks } from './burns.ts';
 import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
 import { claimChecks } from './claims.ts';
+import { codeChecks } from './codes.ts';
 import { creationChecks } from './creations.ts';
 import { domainChecks } from './domains.ts';
 import { epochChecks } from './epochs.ts';
@@ -83,6 +84,7 @@ export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...lookChecks,
   ...attemptChecks,
   ...lockChecks,
+  ...codeChecks,
   ...rotationChecks,
   ...answerChecks,
   ...alsoThroughTwo.map(checkNamed),

@@ -7,7 +7,7 @@ import {
   type CountedId,
   networkBytes,
   type Reservation,
-  secretOfCounted,
+  secretIn,
 } from '../../../src/core/ports/attempts.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../../../src/store/store.ts';
@@ -42,7 +42,7 @@ export function createMemoryAttempts(
 ): MemoryAttempts {
   const bySecret = new Map<string, SecretAttempts>();
   let lastAttempt = 0;
-  const expiryOf = (id: CountedId) => lifeOf(secretOfCounted(id))?.expiresAt ?? null;
+  const expiryOf = (id: CountedId) => lifeOf(secretIn(id))?.expiresAt ?? null;
 
   function attemptsOf(id: CountedId, limits: AttemptLimits): SecretAttempts {
     const known = bySecret.get(textOf(id));
