@@ -6,7 +6,7 @@
  */
 import { basename } from 'node:path';
 import { type Answer, type Answers, type Asked, type MayflyClient, MayflyError } from '../../sdk/mayfly.ts';
-import { type PeopleWorld, parseTtl, readLink, serverOption, withClient } from './client.ts';
+import { type PeopleWorld, parseTtl, readLink, withClient } from './client.ts';
 import {
   type Command,
   command,
@@ -82,8 +82,8 @@ async function runAsk(input: Input, world: PeopleWorld): Promise<ExitCode> {
     prompt: input.args[0] ?? '',
     answers: count,
     notify: input.flags.has('notify'),
-    ...(ttl !== undefined && { ttlSeconds: parseTtl(ttl, '--ttl') }),
-    ...(shareDomain !== undefined && { shareDomain }),
+    ttlSeconds: ttl === undefined ? ttl : parseTtl(ttl, '--ttl'),
+    shareDomain,
   };
   return withClient(input, world, null, async (client) => {
     const destination = await openDestination(input, world);
@@ -189,7 +189,6 @@ export const askingCommands: readonly Command<PeopleWorld>[] = [
       notify: { doc: 'email the account when answers come, at most once an hour; needs an account' },
       'share-domain': shareDomainOption,
       ...outOptions,
-      ...serverOption,
     },
     example: "mayfly ask 'Password of the NAS' --wait",
     run: runAsk,
@@ -202,7 +201,6 @@ export const askingCommands: readonly Command<PeopleWorld>[] = [
       wait: { doc: 'wait for an answer that can be opened, and open it' },
       close: { doc: 'take no more answers' },
       ...outOptions,
-      ...serverOption,
     },
     example: `mayfly answers ${links}/answers/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd#LCfDntTh4Z3sV4zfB7qRDw`,
     run: runAnswers,
@@ -212,7 +210,6 @@ export const askingCommands: readonly Command<PeopleWorld>[] = [
     options: {
       file: { value: 'FILE', doc: 'send a file' },
       exact: exactOption,
-      ...serverOption,
     },
     example: `mayfly answer ${links}/ask/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd#F6IgZIId-32Mg3kYXgHj1lSjEWYsOfYGNrXRsEiXFBA`,
     run: runAnswer,

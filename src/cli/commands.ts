@@ -3,7 +3,7 @@ import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
 import { askingCommands } from './asking.ts';
 import { backupCommands } from './backups.ts';
-import type { PeopleWorld } from './client.ts';
+import { type PeopleWorld, serverOption } from './client.ts';
 import { type Command, command, printResult, type Sections, UsageError, type World } from './command.ts';
 import { renderCompletion, shells } from './completion.ts';
 import { configCommands } from './config.ts';
@@ -80,7 +80,7 @@ export const sections: Sections<PeopleWorld & OperatorWorld> = {
     ...mcpCommands,
     ...receiptCommands,
     ...loginCommands,
-  ],
+  ].map((each) => ({ ...each, options: { ...each.options, ...serverOption } })),
   'Run a server': [
     ...serverCommands,
     ...configCommands,

@@ -15,7 +15,6 @@ import {
   passphraseOptions,
   readPassphrase,
   sentenceOf,
-  serverOption,
 } from './client.ts';
 import {
   type Command,
@@ -345,7 +344,6 @@ export const environmentCommands: readonly Command<PeopleWorld>[] = [
       exact: {
         doc: 'pass values byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
       },
-      ...serverOption,
     },
     example: 'mayfly run --secrets-file links.txt -- ./deploy.sh --to production',
     examples: ["mayfly run --ask DB_PASSWORD='The database password' -- ./deploy.sh"],

@@ -13,7 +13,6 @@ import {
   namedServer,
   openLoginsOrRefuse,
   type PeopleWorld,
-  serverOption,
   unreachableSentence,
 } from './client.ts';
 import {
@@ -179,7 +178,6 @@ export const loginCommands: readonly Command<PeopleWorld>[] = [
         value: 'FILE',
         doc: 'read the API token from a file (-: standard input) instead of asking',
       },
-      ...serverOption,
     },
     example: 'mayfly login --server https://secrets.example.org',
     examples: ['mayfly login jo@example.org --token-file token.txt'],
@@ -187,13 +185,11 @@ export const loginCommands: readonly Command<PeopleWorld>[] = [
   }),
   command('logout', {
     summary: 'log out of a server',
-    options: serverOption,
     example: 'mayfly logout --server https://secrets.example.org',
     run: runLogout,
   }),
   command('whoami', {
     summary: 'show the account in use, and check it with its server',
-    options: serverOption,
     example: 'mayfly whoami',
     run: runWhoami,
   }),

@@ -1,5 +1,5 @@
 /** `mayfly mcp`: tools for an agent, which reads no value. */
-import { clientChooser, type PeopleWorld, serverOption } from './client.ts';
+import { clientChooser, type PeopleWorld } from './client.ts';
 import { type Command, command, type ExitCode, type Input, Refusal, say } from './command.ts';
 import { openFolder } from './mcp-folder.ts';
 import { createTools } from './mcp-tools.ts';
@@ -24,7 +24,6 @@ async function runMcp(input: Input, world: PeopleWorld): Promise<ExitCode> {
 export const mcpCommands: readonly Command<PeopleWorld>[] = [
   command('mcp FOLDER', {
     summary: 'let an agent handle secrets that it never sees, in files below FOLDER (Model Context Protocol)',
-    options: serverOption,
     example: 'mayfly mcp ~/.local/share/secrets',
     note: 'An agent that may run commands as you can read the files.',
     run: runMcp,

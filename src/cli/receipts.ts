@@ -19,7 +19,6 @@ import {
   readLink,
   readPassphrase,
   receiptAddress,
-  serverOption,
   withClient,
 } from './client.ts';
 import {
@@ -343,38 +342,34 @@ async function runRecent(input: Input, world: PeopleWorld): Promise<ExitCode> {
 export const receiptCommands: readonly Command<PeopleWorld>[] = [
   command('burn [LINK]', {
     summary: 'destroy an unread secret, by its link, receipt or metadata key',
-    options: { ...passphraseOptions, ...serverOption },
+    options: passphraseOptions,
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     examples: ['mayfly burn https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd'],
     run: runBurn,
   }),
   command('deliver [METADATA_KEY] [EMAIL]', {
     summary: 'send the recipient’s email again, or to another address',
-    options: serverOption,
     example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
     run: runDeliver,
   }),
   command('memo [METADATA_KEY] [TEXT]', {
     summary: 'show your private label, change it, or remove it with an empty text',
-    options: serverOption,
     example: 'mayfly memo 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj wifi-of-the-office',
     run: runMemo,
   }),
   command('ttl [METADATA_KEY] [TIME]', {
     summary: 'show when an unread secret expires, or set a new lifetime from now',
-    options: serverOption,
     example: 'mayfly ttl 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj 3d',
     run: runTtl,
   }),
   command('unlock [METADATA_KEY]', {
     summary: 'allow passphrases and codes again after too many wrong ones',
-    options: serverOption,
     example: 'mayfly unlock 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     run: runUnlock,
   }),
   command('recent', {
     summary: 'list the account’s receipts, newest first',
-    options: { limit: { value: 'N', doc: 'how many; default: 20' }, ...serverOption },
+    options: { limit: { value: 'N', doc: 'how many; default: 20' } },
     example: 'mayfly recent --limit 5',
     run: runRecent,
   }),

@@ -9,14 +9,7 @@ import { extname } from 'node:path';
 import { cut } from '../../sdk/file-name.ts';
 import type { MayflyClient, Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
-import {
-  type PeopleWorld,
-  passphraseOptions,
-  readLink,
-  readPassphrase,
-  serverOption,
-  withClient,
-} from './client.ts';
+import { type PeopleWorld, passphraseOptions, readLink, readPassphrase, withClient } from './client.ts';
 import type { Clipboard } from './clipboard.ts';
 import {
   type Command,
@@ -288,7 +281,6 @@ export const revealCommands: readonly Command<PeopleWorld>[] = [
         doc: 'within a minute, get the answer again that an earlier call could not deliver',
       },
       ...passphraseOptions,
-      ...serverOption,
     },
     example: 'mayfly reveal $LINK > password.txt',
     examples: ['mayfly reveal --out id_ed25519 < link.txt', 'mayfly reveal --copy'],

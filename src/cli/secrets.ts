@@ -316,7 +316,6 @@ export const secretCommands: readonly Command<PeopleWorld>[] = [
   command('status [LINK]', {
     summary:
       'show whether a secret is unread, by its link or receipt; with an account also lock, mail and memo',
-    options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',
     run: runStatus,
   }),
