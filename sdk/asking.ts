@@ -12,16 +12,7 @@ import { partsOf } from './link.ts';
 import { askAgain } from './lost-answer.ts';
 import { assertSecure, contentOf, fullLink, stretch } from './preparing.ts';
 import type { Created, SharedFile } from './records.ts';
-import {
-  type Asker,
-  askProofOf,
-  drawRequest,
-  openAsker,
-  openTerms,
-  publicKeyIn,
-  unwrap,
-  wrap,
-} from './request.ts';
+import { askProofOf, drawRequest, openAsker, openTerms, publicKeyIn, unwrap, wrap } from './request.ts';
 import { type Bytes, seal } from './sealing.ts';
 import type { Connection } from './transport.ts';
 import {
@@ -35,7 +26,6 @@ import {
   recordsOf,
   text,
   time,
-  type Values,
   type WireOf,
 } from './wire.ts';
 
@@ -43,15 +33,15 @@ export interface AskOptions extends CallOptions {
   /** What is asked for: one line of plain text, up to 200 characters, tidied if need be. */
   readonly prompt: string;
   /** How many answers to take, 1–20. Default: 1. */
-  readonly answers?: number;
+  readonly answers?: number | undefined;
   /** How long the request takes answers, in whole seconds. As for a secret: the plan has a default and limits. */
-  readonly ttlSeconds?: number;
+  readonly ttlSeconds?: number | undefined;
   /** How long each answer waits to be read. */
-  readonly answerTtlSeconds?: number;
+  readonly answerTtlSeconds?: number | undefined;
   /** `true`: email the account when an answer comes. Needs an account. */
-  readonly notify?: boolean;
+  readonly notify?: boolean | undefined;
   /** The account's share domain to use in the ask link. */
-  readonly shareDomain?: string;
+  readonly shareDomain?: string | undefined;
 }
 
 export type AnswerOptions = CallOptions &
@@ -181,28 +171,18 @@ async function openAsk(link: string) {
   return { key, path: `/request/${key}`, publicKey, proof: { ask: await askProofOf(publicKey) } };
 }
 
-async function look({ call }: Connection, link: string, own: CallOptions) {
-  const asked = await openAsk(link);
-  const path = `${asked.path}/look`;
-  const answer = await call({ method: 'POST', path, body: asked.proof, isRead: true }, own);
-  const { terms, ...seen } = read(recordOf(answer), lookRecord);
-  const prompt = await openTerms(terms, asked.publicKey);
-  return { ...asked, opened: { ...seen, requestKey: asked.key, prompt } };
-}
-
 export async function inspectRequest(
-  connection: Connection,
-  link: string,
-  own: CallOptions = {},
-): Promise<OpenedRequest> {
-  return (await look(connection, link, own)).opened;
-}
-
-export async function reportRequest(
   { call }: Connection,
   link: string,
-  own: CallOptions = {},
-): Promise<void> {
+  own?: CallOptions,
+): Promise<OpenedRequest> {
+  const { key, path, publicKey, proof } = await openAsk(link);
+  const answer = await call({ method: 'POST', path: `${path}/look`, body: proof, isRead: true }, own);
+  const { terms, ...seen } = read(recordOf(answer), lookRecord);
+  return { ...seen, requestKey: key, prompt: await openTerms(terms, publicKey) };
+}
+
+export async function reportRequest({ call }: Connection, link: string, own?: CallOptions): Promise<void> {
   const { path, proof } = await openAsk(link);
   await call({ method: 'POST', path: `${path}/report`, body: proof }, own);
 }
@@ -217,7 +197,8 @@ export async function answer(
   const content = contentOf(options);
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
     // A server that cannot show this link's prompt gets nothing.
-    const { key, path, publicKey, proof } = await look(connection, link, own);
+    await inspectRequest(connection, link, own);
+    const { key, path, publicKey, proof } = await openAsk(link);
     const made = await seal({ content, passphrase: null, stretch });
     const body = { ...proof, sealed: made.sealed, wrapped: await wrap(made, key, publicKey) };
     // The same bytes are stored only once.
@@ -228,25 +209,13 @@ export async function answer(
   });
 }
 
-/** The server names the answers, so each link leads to the client's own server. */
-async function toAnswer(
-  { wrapped, linkHash, ...seen }: Values<typeof answerRecord>,
-  requestKey: string,
-  asker: Asker,
-  server: string,
-): Promise<Answer> {
-  const end = await unwrap({ wrapped, link_hash: linkHash }, requestKey, asker);
-  const { secretKey } = seen;
-  return { ...seen, link: end && fullLink(secretLink(secretKey, '', server), secretKey, end) };
-}
-
 /** Calls an operation that returns the request and its answers. */
-async function answersAfter(
-  operation: 'answers' | 'change' | 'discard',
-  fields: Json,
+export async function answers(
   { call, server }: Connection,
   link: string,
-  own: CallOptions = {},
+  own?: CallOptions,
+  operation: 'answers' | 'change' | 'discard' = 'answers',
+  fields: Json = {},
 ): Promise<Answers> {
   const { key, fragment } = partsOf(link, 'answers');
   const asker = await openAsker(fragment ?? '');
@@ -258,24 +227,26 @@ async function answersAfter(
   const records = recordsOf(answer).map((record) => read(record, answerRecord));
   const hashes = new Set<string>();
   const single = records.filter(({ linkHash }) => hashes.size < hashes.add(linkHash).size);
-  return { request, answers: await Promise.all(single.map((each) => toAnswer(each, key, asker, server))) };
+  const toAnswer = async ({ wrapped, linkHash, ...seen }: (typeof records)[number]): Promise<Answer> => {
+    const { secretKey } = seen;
+    const end = await unwrap({ wrapped, link_hash: linkHash }, key, asker);
+    // The server names the answers, so each link leads to the client's own server.
+    return { ...seen, link: end && fullLink(secretLink(secretKey, '', server), secretKey, end) };
+  };
+  return { request, answers: await Promise.all(single.map(toAnswer)) };
 }
 
-export const answers = (connection: Connection, link: string, own?: CallOptions) =>
-  answersAfter('answers', {}, connection, link, own);
-
-export const discardAnswer = (connection: Connection, link: string, secretKey: string, own?: CallOptions) =>
-  answersAfter('discard', { secret_key: secretKey }, connection, link, own);
+export const discardAnswer = (connection: Connection, link: string, secret_key: string, own?: CallOptions) =>
+  answers(connection, link, own, 'discard', { secret_key });
 
 export async function changeRequest(
   connection: Connection,
   link: string,
   change: RequestChange,
-  own: CallOptions = {},
+  own?: CallOptions,
 ): Promise<SecretRequest> {
   const body = 'ttlSeconds' in change ? { ttl: change.ttlSeconds } : { ...change };
-  if (parseLink(link)?.kind !== 'ask')
-    return (await answersAfter('change', body, connection, link, own)).request;
+  if (parseLink(link)?.kind !== 'ask') return (await answers(connection, link, own, 'change', body)).request;
   // The account that asked may have lost the answers link.
   const { key, path, publicKey } = await openAsk(link);
   const changed = await connection.call({ method: 'POST', path: `${path}/change`, body }, own);

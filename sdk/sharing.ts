@@ -227,11 +227,7 @@ export async function sendCode(
 const noteRecord = { note: ['note', textOrNull] } as const;
 export type WireNote = WireOf<typeof noteRecord>;
 
-export async function note(
-  { call }: Connection,
-  secret: string,
-  own: CallOptions = {},
-): Promise<string | null> {
+export async function note({ call }: Connection, secret: string, own?: CallOptions): Promise<string | null> {
   const { key, fragment } = partsOf(secret, 'secret');
   const body = await proofOf(fragment);
   const path = `/secret/${key}/note`;
