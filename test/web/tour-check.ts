@@ -5,6 +5,7 @@
  */
 import { expect } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import type { Locale } from '../../src/locale/catalogues.ts';
 import { count } from '../support/counts.ts';
 import {
   correctingFields,
@@ -17,7 +18,7 @@ import {
 } from './browser.ts';
 import { bothLights, flawsOf, type Light, noticedBy } from './creator.ts';
 import { fitFlaws } from './fit.ts';
-import { walkEverywhere } from './tour.ts';
+import { type Look, walkEverywhere } from './tour.ts';
 import { walkRequests } from './tour-requests.ts';
 import { walkSealed } from './tour-sealed.ts';
 import { walkSeveral } from './tour-several.ts';
@@ -26,6 +27,8 @@ import { words } from './words.ts';
 export interface Way extends VisitorOptions {
   /** Every rule of axe, or those that a language can break. Without scripts axe cannot run. */
   readonly rules: 'every' | 'of language' | 'none';
+  /** Languages in which the states that can be loaded anew are shown too, in the narrowest width. */
+  readonly also?: readonly Locale[];
 }
 
 /**
@@ -111,6 +114,19 @@ async function flawsIn(page: Page, name: string, way: Way): Promise<string[]> {
   return [...found, ...misfits.values()];
 }
 
+async function languageFlaws(page: Page, name: string, expected: string): Promise<string[]> {
+  const { lang, dir } = await page.evaluate(() => {
+    const { lang, dir } = document.documentElement;
+    return { lang, dir };
+  });
+  return [
+    ...(lang === expected ? [] : [`${name}: speaks ${lang}`]),
+    ...(dir === (['ar', 'he'].includes(lang) ? 'rtl' : 'ltr') ? [] : [`${name}: runs ${dir}`]),
+  ];
+}
+
+const languageCookie = 'mayfly-language';
+
 const walks = { everywhere: walkEverywhere, sealed: walkSealed, requests: walkRequests } as const;
 
 export async function walk(
@@ -125,19 +141,24 @@ export async function walk(
   const names: string[] = [];
   const flaws: string[] = [];
   let noticed = 0;
-  const lookAt = async (name: string) => {
+  const lookAt: Look = async (name, again) => {
     names.push(name);
     const complaints = noticedBy(visitor);
     flaws.push(...complaints.slice(noticed).map((complaint) => `before ${name}: ${complaint}`));
     noticed = complaints.length;
     flaws.push(...(await flawsIn(page, name, way)));
     if (way.scripts === true) flaws.push(...(await plainFlaws(page, name)).map((flaw) => `${name}: ${flaw}`));
-    const { lang, dir } = await page.evaluate(() => {
-      const { lang, dir } = document.documentElement;
-      return { lang, dir };
-    });
-    if (lang !== (way.locale ?? 'en')) flaws.push(`${name}: speaks ${lang}`);
-    if (dir !== (['ar', 'he'].includes(lang) ? 'rtl' : 'ltr')) flaws.push(`${name}: runs ${dir}`);
+    flaws.push(...(await languageFlaws(page, name, way.locale ?? 'en')));
+    if (again === undefined || way.also === undefined) return;
+    for (const locale of way.also) {
+      await page.context().addCookies([{ name: languageCookie, value: locale, url: site.baseUrl }]);
+      await again();
+      const misfits = await fitFlaws(page, way.touch === true);
+      flaws.push(...misfits.map((flaw) => `${name} (${locale}): ${flaw}`));
+      flaws.push(...(await languageFlaws(page, name, locale)));
+    }
+    await page.context().clearCookies({ name: languageCookie });
+    await again();
   };
   // Asking is another form, so sharing with several people is looked at in the other walks.
   if (where !== 'requests') await walkSeveral(page, site, lookAt);

@@ -1,4 +1,4 @@
-/** The walk through the pages of requests for a secret, which need scripts. */
+/** The walk through the pages of requests for a secret, which need scripts. Those with most on them are also shown in other languages. */
 import type { Page } from 'playwright-core';
 import { answerOn, askOn, logIn, openLink } from './asked.ts';
 import type { Site } from './browser.ts';
@@ -7,22 +7,35 @@ import { type Look, open, someLine, unfold } from './tour.ts';
 
 const prompt = `The password of the NAS in ward 4, and ${'W'.repeat(61)} of whoever looks after it at the weekend`;
 
+/** Opens a link, and waits for what its page shows. */
+const shows = (page: Page, link: string, selector: string) => async () => {
+  await openLink(page, link);
+  await page.waitForSelector(selector);
+};
+
 async function walkAsking(page: Page, site: Site, look: Look): Promise<[string, string]> {
   await open(page, site, '/ask');
   await look('ask-closed');
   await logIn(page, site);
-  await open(page, site, '/ask');
-  await look('ask');
+  const ask = shows(page, `${site.baseUrl}/ask`, '#prompt');
+  await ask();
+  await look('ask', ask);
   await page.fill('#prompt', 'x'.repeat(201));
   await page.click('#create');
   await page.waitForSelector('#prompt-wrong:not(:empty)');
   await look('ask-refused');
   const { askLink, answersLink } = await askOn(page, site, prompt, '2');
   await look('answers-none');
-  for (const part of ['#qr', '#message', '#ttl', '#changes .alarm']) await unfold(page, part);
+  const unfoldAll = async () => {
+    for (const part of ['#qr', '#message', '#ttl', '#changes .alarm']) await unfold(page, part);
+  };
+  await unfoldAll();
   await look('answers-open');
   await page.check('#remember');
-  await look('answers-remembered');
+  await look('answers-remembered', async () => {
+    await shows(page, answersLink, '#request:not([hidden])')();
+    await unfoldAll();
+  });
   await open(page, site, '/ask');
   await page.waitForSelector('#mine:not([hidden])');
   await look('ask-mine');
@@ -32,13 +45,12 @@ async function walkAsking(page: Page, site: Site, look: Look): Promise<[string, 
 
 /** What senders see: first the asker, who is logged in, then strangers. */
 async function walkAnswering(page: Page, askLink: string, look: Look): Promise<void> {
-  await openLink(page, askLink);
-  await page.waitForSelector('#own:visible');
+  await shows(page, askLink, '#own:visible')();
   await look('answer-own');
   await page.context().clearCookies();
-  await openLink(page, askLink);
-  await page.waitForSelector('#secret');
-  await look('answer');
+  const answer = shows(page, askLink, '#secret');
+  await answer();
+  await look('answer', answer);
   await page.click('#create');
   await page.waitForSelector('#stopped:not(:empty)');
   await look('answer-empty');
@@ -57,20 +69,20 @@ async function walkAnswering(page: Page, askLink: string, look: Look): Promise<v
   await page.waitForSelector('.day-burned');
   await look('answer-taken-back');
   await answerOn(page, askLink, someLine);
-  await openLink(page, askLink);
-  await page.waitForSelector('.day-opened');
+  await shows(page, askLink, '.day-opened')();
   await look('answer-full');
-  await openLink(page, askLink.slice(0, -1));
-  await page.waitForSelector('#incomplete:visible');
+  await shows(page, askLink.slice(0, -1), '#incomplete:visible')();
   await look('answer-cut');
 }
 
 /** What the asker sees of two answers, of which the first was taken back, and of the request's end. */
 async function walkReading(page: Page, answersLink: string, askLink: string, look: Look): Promise<void> {
-  await openLink(page, answersLink);
-  await page.waitForSelector('#list a:not([hidden])');
-  await unfold(page, '#list .alarm');
-  await look('answers-two');
+  const two = async () => {
+    await shows(page, answersLink, '#list a:not([hidden])')();
+    await unfold(page, '#list .alarm');
+  };
+  await two();
+  await look('answers-two', two);
   await page.route('**/answers', async (route) => {
     const response = await route.fetch();
     const said = await response.json();
@@ -88,19 +100,16 @@ async function walkReading(page: Page, answersLink: string, askLink: string, loo
   await page.click('#close');
   await page.waitForSelector('#changes', { state: 'hidden' });
   await look('answers-closed');
-  await openLink(page, askLink);
-  await page.waitForSelector('.day-expired');
+  await shows(page, askLink, '.day-expired')();
   await look('answer-closed');
   for (const [name, link, shown] of [
     ['answer-unknown', askLink, '.day-gone'],
     ['answers-unknown', answersLink, '.day-gone'],
   ] as const) {
-    await openLink(page, link.replace(/[0-9a-z]{31}/, '0'.repeat(31)));
-    await page.waitForSelector(shown);
+    await shows(page, link.replace(/[0-9a-z]{31}/, '0'.repeat(31)), shown)();
     await look(name);
   }
-  await openLink(page, answersLink.slice(0, -1));
-  await page.waitForSelector('#incomplete:visible');
+  await shows(page, answersLink.slice(0, -1), '#incomplete:visible')();
   await look('answers-cut');
 }
 

@@ -19,8 +19,11 @@ import { png } from './pictures.ts';
 import { walkList } from './tour-recent.ts';
 import { makeLocked, makeWaiting } from './waiting.ts';
 
-/** Called at every state; the names are unique within a walk. */
-export type Look = (name: string) => Promise<void>;
+/**
+ * Called at every state; the names are unique within a walk.
+ * @param again loads the state anew, where a page has it without what was done before
+ */
+export type Look = (name: string, again?: () => Promise<void>) => Promise<void>;
 
 const email = 'robin@example.org';
 const regions: Regions = {
