@@ -338,7 +338,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
     const waiting = before.filter((row) => !ended.includes(row));
     const [fleeting] = [...waiting].sort((a, b) => a.expires_at - b.expires_at);
     const kept = waiting.filter((row) => row !== fleeting);
-    expect(ended.length).toBe(10);
+    expect(ended.length).toBe(11);
     expect(await countPieces(dataDir, ended)).toBe(0);
     // Self-test: the secret that still waits is found.
     expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);

@@ -130,6 +130,7 @@ interface AllMade {
   readonly web: Made;
   readonly sealed: Made;
   readonly repeated: Made;
+  readonly verified: Made;
 }
 
 /** One secret of each kind, sent in each way: form, JSON, query and page. */
@@ -165,6 +166,7 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     web: await makeOnPage(session, value, passphrase),
     sealed: await conceal({ sealed: texts.sealed.wire }, owner),
     repeated: await makeTwice(() => conceal({ secret: value }, once)),
+    verified: await conceal({ secret: value, passphrase, verify: recipient }, owner),
   };
 }
 
@@ -220,6 +222,23 @@ async function guessProofs(session: Session, { sealed, kept }: AllMade, texts: T
   await session.ask({ method: 'GET', path: `/api/v2/secret/${sealed.secretKey}?${query}` });
   await session.ask({ method: 'POST', path: `/secret/${sealed.secretKey}`, headers: form, body: query });
   await session.push(attemptRequest({ door: 'v1.reveal', made: sealed }));
+}
+
+/** Has a code mailed, and tries others until no more are allowed. */
+async function guessCodes(session: Session, { verified }: AllMade, { nonce, passphrase }: Texts) {
+  const look = nonce.toString('base64url');
+  const call = (end: string, fields: object) =>
+    session.ask({
+      method: 'POST',
+      path: `/api/v2/secret/${verified.secretKey}/${end}`,
+      headers: json,
+      body: JSON.stringify({ look, ...fields }),
+    });
+  const asked = await call('code', {});
+  if (asked.status !== 200) throw new Error(`a code was refused: ${asked.status}`);
+  await call('code', { look: `${look}=` });
+  const wrong = Array.from({ length: 6 }, (_, n) => `00000${n}`);
+  for (const code of [...wrong, passphrase]) await call('reveal', { code, passphrase });
 }
 
 /** Puts keys, tokens and texts in paths and queries where they do not belong, with every method. */
@@ -366,7 +385,9 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
     headers: form,
     body: new URLSearchParams({ open: 'now', passphrase }).toString(),
   });
-  await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
+  await guessCodes(session, made, texts);
+  for (const ended of [made.burned, made.verified])
+    await session.push(attemptRequest({ door: 'v2.burn', made: ended, basic: owner.basic }));
   await burnUnread(session, made, texts);
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await awaitExpiry(session, made);
