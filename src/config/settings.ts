@@ -298,7 +298,7 @@ export const definitions = {
   }),
   rateLimits: setting({
     env: 'MAYFLY_RATE_LIMITS',
-    doc: 'Limits on requests: on, off, or the path of a JSON file that overrides parts of the built-in limits (see configuration.md). The limit on passphrase guesses always applies.',
+    doc: 'Limits on requests: on, off, or the path of a JSON file that overrides parts of the built-in limits (see configuration.md). The limits on guesses and on emails with codes always apply.',
     kind: rateLimits,
     default: builtInRateLimits,
   }),

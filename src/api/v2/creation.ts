@@ -340,14 +340,10 @@ export const guestGenerate = forGuests(generating);
 type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 
 export const recipientNeedsAccount = 'An account is required to send emails.';
+const undelivered = 'Undeliverable email address';
 /** Does not repeat the address: v2 never shows one in full (P18). */
 export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
-  `Undeliverable email address${unseenWords(recipient)}`;
-
-const verifyWords = {
-  off: 'Must be absent: no codes are mailed here',
-  undeliverable: 'Undeliverable email address',
-} as const;
+  undelivered + unseenWords(recipient);
 
 export function refuseSize(maxBytes: number) {
   const message = `The secret is larger than the limit of ${maxBytes} bytes`;
@@ -384,7 +380,8 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
     refuse('account_required', { message: 'An account is required to be notified.' }),
   account_required: () =>
     refuse('account_required', { message: 'An account is required to create secrets.' }),
-  verify_refused: ({ why }, prefix) => refuseField(`${prefix}verify`, verifyWords[why]),
+  verify_refused: ({ why }, prefix) =>
+    refuseField(`${prefix}verify`, why === 'off' ? 'Must be absent: no codes are mailed here' : undelivered),
   undeliverable_recipient: (refused, prefix) => refuseField(`${prefix}recipient`, undeliverable(refused)),
   too_many_mails: refuseMails,
   ...sharingRefusals,

@@ -345,6 +345,14 @@ export const deliver = define({
   },
 });
 
+const more = (what: string) =>
+  z
+    .literal('more', 'Must be "more"')
+    .nullish()
+    .meta({
+      description: `\`more\`: forgets the ${what}, and lifts a lock (\`record.locked\`). Absent or null: unchanged.`,
+    });
+
 export const changeBody = z
   .object({
     memo: text.nullish().meta(memoWords),
@@ -355,18 +363,8 @@ export const changeBody = z
         'possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
       examples: [86_400],
     }),
-    attempts: z
-      .literal('more', 'Must be "more"')
-      .nullish()
-      .meta({
-        description:
-          '`more`: forgets the wrong passphrases, so that as many may be tried as for a new secret, and lifts a lock ' +
-          '(`record.locked`). Absent or null: unchanged.',
-      }),
-    codes: z.literal('more', 'Must be "more"').nullish().meta({
-      description:
-        '`more`: the same for wrong codes, and for the number of codes mailed a day. Absent or null: unchanged.',
-    }),
+    attempts: more('wrong passphrases, so that as many may be tried as for a new secret'),
+    codes: more('wrong codes, and the codes that were mailed'),
   })
   .meta({ id: 'V2ChangeRequest' });
 
@@ -394,7 +392,7 @@ export const change = define({
     description:
       'Sets `memo`, or removes it with an empty text or null, even after the secret is gone. `ttl` gives a waiting secret ' +
       'another lifetime, from now on; the receipt lives twice as long as the whole. `"attempts": "more"` allows 100 more ' +
-      'passphrases to be tried, and `"codes": "more"` as many codes. Absent fields keep their values.',
+      'passphrases to be tried, and `"codes": "more"` 100 more codes. Absent fields keep their values.',
     tag,
     params,
     body: jsonBody(changeBody, false),

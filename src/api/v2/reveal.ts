@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { key } from '../fields.ts';
+import { key, sensitiveText } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -15,24 +15,33 @@ import {
   success,
   unsealedSecretRecord,
 } from './records.ts';
-import { encodeSealed } from './sealed.ts';
-import {
-  accessFields,
-  accessIn,
-  answerInspected,
-  flag,
-  inspectAnswer,
-  look,
-  lookDetails,
-  params,
-  refuseSecret,
-} from './secrets.ts';
-import { encodeIgnored, ignored, keyOf, proceed, readFields } from './wire.ts';
+import { encodeSealed, proofFields, proofsIn } from './sealed.ts';
+import { answerInspected, flag, inspectAnswer, look, lookDetails, params, refuseSecret } from './secrets.ts';
+import { encodeIgnored, ignored, invalidFields, keyOf, proceed, readFields } from './wire.ts';
 
 const openingRefuses = [
   ...(['unknown_secret', 'incorrect_passphrase', 'incomplete_link', 'not_sealed'] as const),
   ...(['code_required', 'incorrect_code', 'too_many_attempts'] as const),
 ];
+
+const notCode = 'Must be a text of six digits';
+
+/** Fields for opening a secret, or for burning it by its link. */
+const accessFields = {
+  passphrase: sensitiveText({
+    description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
+  }),
+  ...proofFields,
+  look: look(
+    'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one a lost answer of a ' +
+      'reveal may be requested again: three answers in all, within a minute of the first. Absent or null: strictly once.',
+  ).nullish(),
+  code: z
+    .string(notCode)
+    .regex(/^[0-9]{6}$/, notCode)
+    .nullish()
+    .meta({ description: 'Where `verify` is true: the code that was mailed for this `look`. Else ignored.' }),
+};
 
 export const revealBody = z
   .object({
@@ -69,6 +78,32 @@ export function displayLines(value: string): number {
   return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);
 }
 
+/** Accepts both proofs or neither, and no passphrase alongside them, since the server must not see it. A code belongs to a nonce. */
+async function readOpening(
+  exchange: Exchange,
+  body: typeof revealBody | typeof burnUnreadBody,
+  dialect: Dialect,
+) {
+  const { fields, ignored: paths } = await readFields(exchange, body, dialect);
+  const { passphrase, look: nonce = null, code = null } = fields;
+  const proofs = proofsIn(fields);
+  if (proofs === 'half') {
+    const field = fields.proof == null ? 'proof' : 'link_proof';
+    throw invalidFields({ field, message: 'Must be given with the other proof' });
+  }
+  if (proofs !== null && passphrase !== null)
+    throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
+  if (code !== null && nonce === null)
+    throw invalidFields({ field: 'look', message: 'Must be given with a code' });
+  const { clientPrefix, isAbandoned } = exchange;
+  const given = { passphrase, proofs, look: nonce, code };
+  return {
+    input: { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...given },
+    proceeds: fields.continue,
+    ignored: paths,
+  };
+}
+
 const revealing = definition({
   name: 'v2.reveal',
   method: 'POST',
@@ -94,10 +129,8 @@ const revealing = definition({
     refuses: openingRefuses,
   },
   async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
-    const { clientPrefix, isAbandoned } = exchange;
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...accessIn(fields) };
-    return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
+    const { proceeds, ...read } = await readOpening(exchange, revealBody, dialect);
+    return { ...read, checkOnly: !(proceeds ?? !dialect.revealNeedsContinue) };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
     const { secretKey } = input;
@@ -215,10 +248,8 @@ const burning = definition({
     refuses: openingRefuses,
   },
   async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, burnUnreadBody, dialect);
-    const { clientPrefix, isAbandoned } = exchange;
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...accessIn(fields) };
-    return { input, checkOnly: fields.continue === false, ignored: paths };
+    const { proceeds, ...read } = await readOpening(exchange, burnUnreadBody, dialect);
+    return { ...read, checkOnly: proceeds === false };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
     const { secretKey } = input;

@@ -6,7 +6,6 @@ import type {
   Abandoned,
   InspectInput,
   InspectOutcome,
-  RevealInput,
   SecretRefusal,
   SecretView,
   StatusOutcome,
@@ -16,13 +15,13 @@ import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
 import { sixteenBytesForm } from '../../protocol/base64url.ts';
 import { hint } from '../elsewhere.ts';
-import { illFormed, key, locale, sensitiveText, time } from '../fields.ts';
+import { illFormed, key, locale, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseMails } from './refusals.ts';
-import { proofFields, proofsIn } from './sealed.ts';
+import { proofFields } from './sealed.ts';
 import {
   adjustedLocaleOf,
   encodeIgnored,
@@ -66,42 +65,6 @@ export const look = (description: string) =>
     .regex(sixteenBytesForm, notLook)
     .meta({ description, examples: ['rZ5vTqk0o1l8VYdJ3mXc2A'] })
     .transform(nonceIn);
-
-const notCode = 'Must be a text of six digits';
-
-/** Fields for opening a secret, or for burning it by its link. */
-export const accessFields = {
-  passphrase: sensitiveText({
-    description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
-  }),
-  ...proofFields,
-  look: look(
-    'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one a lost answer of a ' +
-      'reveal may be requested again: three answers in all, within a minute of the first. Absent or null: strictly once.',
-  ).nullish(),
-  code: z
-    .string(notCode)
-    .regex(/^[0-9]{6}$/, notCode)
-    .nullish()
-    .meta({ description: 'Where `verify` is true: the code that was mailed for this `look`. Else ignored.' }),
-};
-
-/** Accepts both proofs or neither, and no passphrase alongside them, since the server must not see it. A code belongs to a nonce. */
-export function accessIn(
-  fields: z.output<z.ZodObject<typeof accessFields>>,
-): Pick<RevealInput, 'passphrase' | 'proofs' | 'look' | 'code'> {
-  const { passphrase, look: nonce = null, code = null } = fields;
-  const proofs = proofsIn(fields);
-  if (proofs === 'half') {
-    const field = fields.proof == null ? 'proof' : 'link_proof';
-    throw invalidFields({ field, message: 'Must be given with the other proof' });
-  }
-  if (proofs !== null && passphrase !== null)
-    throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
-  if (code !== null && nonce === null)
-    throw invalidFields({ field: 'look', message: 'Must be given with a code' });
-  return { passphrase, proofs, look: nonce, code };
-}
 
 export const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
 
