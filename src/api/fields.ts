@@ -7,9 +7,9 @@ import { z } from 'zod';
 import type { CreationOptions } from '../core/secrets/outcomes.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Exchange } from '../http/operation.ts';
-import { allCharacterSets, generatedLength } from '../protocol/drawing.ts';
+import { allCharacterSets, type CharacterSet, generatedLength } from '../protocol/drawing.ts';
 import { keyForm } from '../protocol/link.ts';
-import { noticeKinds } from '../protocol/vocabulary.ts';
+import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 
 interface Words {
   readonly description: string;
@@ -130,75 +130,55 @@ export const noticeNames = noticeKinds.join(', ');
 
 const mostNames = 16;
 
-/** Returns a pattern that matches comma-separated names; `empty` is the word for an empty list. */
-function nameList(names: readonly string[], empty: string | null, most: number | null = null) {
-  const one = `(?:${names.join('|')})`;
+interface Names<Name extends string> {
+  readonly known: readonly Name[];
+  /** The word for an empty list; `null` if there must be a name. */
+  readonly empty: string | null;
+}
+
+const charsets: Names<CharacterSet> = { known: allCharacterSets, empty: null };
+const notices: Names<NoticeKind> = { known: noticeKinds, empty: 'none' };
+
+/** Matches comma-separated names. */
+function namesForm({ known, empty }: Names<string>, most: number | null = null) {
+  const one = `(?:${known.join('|')})`;
   const list = `${one}(?:,${one})${most === null ? '*' : `{0,${most - 1}}`}`;
   return new RegExp(`^(?:${empty === null ? list : `${empty}|${list}`})?$`);
 }
 
-/** Returns the known names among those given, each once, in the order given. */
-function namesIn<Name extends string>(known: readonly Name[], given: readonly string[]): readonly Name[] {
-  return [...new Set(given)].flatMap((name) => known.find((each) => each === name) ?? []);
-}
-
-/** Reads names from a list or from one comma-separated text. */
-function namesOf<Name extends string>(known: readonly Name[], empty: string | null) {
+/** Reads names from a list or from one comma-separated text: the known ones, each once, in the order given. */
+function namesIn<Name extends string>({ known, empty }: Names<Name>) {
   return (given: string | readonly string[] | null | undefined): readonly Name[] | null => {
     if (given === undefined || given === null || given === '') return null;
     if (given === empty) return [];
-    return namesIn(known, typeof given === 'string' ? given.split(',') : given);
+    const names = new Set(typeof given === 'string' ? given.split(',') : given);
+    return [...names].flatMap((name) => known.find((each) => each === name) ?? []);
   };
 }
 
-const charsetOf = namesOf(allCharacterSets, null);
-const noticesOf = namesOf(noticeKinds, 'none');
-
-/** Character sets as one comma-separated text. */
-export const charsetText = ({ refusal, ...words }: RefusingWords) =>
+/** Names as one comma-separated text. */
+const namesText = <Name extends string>(names: Names<Name>, { refusal, ...words }: RefusingWords) =>
   z
     .string()
-    .regex(nameList(allCharacterSets, null), refusal)
+    .regex(namesForm(names), refusal)
     .optional()
     .meta({ ...words })
-    .transform(charsetOf);
+    .transform(namesIn(names));
 
-export const charset = ({ refusal, ...words }: RefusingWords) =>
-  z
-    .union(
-      [
-        z.array(z.enum(allCharacterSets, refusal), refusal).min(1, refusal).max(mostNames, refusal),
-        z.string().regex(nameList(allCharacterSets, null, mostNames), refusal),
-        z.null(),
-      ],
-      refusal,
-    )
+const namesField = <Name extends string>(names: Names<Name>, { refusal, ...words }: RefusingWords) => {
+  const list = z.array(z.enum(names.known, refusal), refusal).max(mostNames, refusal);
+  const text = z.string().regex(namesForm(names, mostNames), refusal);
+  return z
+    .union([names.empty === null ? list.min(1, refusal) : list, text, z.null()], refusal)
     .optional()
     .meta({ ...words })
-    .transform(charsetOf);
+    .transform(namesIn(names));
+};
 
-/** Notices as one comma-separated text. */
-export const notifyText = ({ refusal, ...words }: RefusingWords) =>
-  z
-    .string()
-    .regex(nameList(noticeKinds, 'none'), refusal)
-    .optional()
-    .meta({ ...words })
-    .transform(noticesOf);
-
-export const notify = ({ refusal, ...words }: RefusingWords) =>
-  z
-    .union(
-      [
-        z.array(z.enum(noticeKinds, refusal), refusal).max(mostNames, refusal),
-        z.string().regex(nameList(noticeKinds, 'none', mostNames), refusal),
-        z.null(),
-      ],
-      refusal,
-    )
-    .optional()
-    .meta({ ...words })
-    .transform(noticesOf);
+export const charsetText = (words: RefusingWords) => namesText(charsets, words);
+export const charset = (words: RefusingWords) => namesField(charsets, words);
+export const notifyText = (words: RefusingWords) => namesText(notices, words);
+export const notify = (words: RefusingWords) => namesField(notices, words);
 
 /** One address, alone or in a list. */
 export const recipient = ({ refusal, ...words }: RefusingWords) =>

@@ -19,10 +19,12 @@ export interface Refusal {
   readonly sample?: string;
 }
 
-const limit = z
-  .int()
-  .min(1)
-  .meta({ description: 'The limit, in bytes.', examples: [10_000] });
+const count = (description: string, example: number) =>
+  z
+    .int()
+    .min(1)
+    .meta({ description, examples: [example] });
+const limit = count('The limit, in bytes.', 10_000);
 const fieldName = z.string().meta({
   description: 'A dotted path, `secret.ttl`; empty for the body as a whole.',
   examples: ['secret.ttl'],
@@ -88,24 +90,14 @@ export const refusals = {
   too_many_domains: {
     status: 409,
     message: 'The account has as many domains as its plan allows',
-    extra: {
-      max: z
-        .int()
-        .min(1)
-        .meta({ description: 'How many domains the plan allows.', examples: [20] }),
-    },
+    extra: { max: count('How many domains the plan allows.', 20) },
   },
   request_full: { status: 409, message: 'The request has all the answers it asked for' },
   request_ended: { status: 409, message: 'The request has ended' },
   too_many_places: {
     status: 409,
     message: 'The open requests of the account have as many places for answers as its plan allows',
-    extra: {
-      max: z
-        .int()
-        .min(1)
-        .meta({ description: 'How many places the plan allows.', examples: [40] }),
-    },
+    extra: { max: count('How many places the plan allows.', 40) },
   },
   delivery_in_flight: { status: 409, message: 'A mail of this secret is being sent already' },
   in_flight: { status: 409, message: 'An equal request is being answered; please try again' },
