@@ -8,7 +8,7 @@ import { createCrossSitePolicy, type Origins } from './cross-site.ts';
 import { addHeaders, declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';
 import { Call, createPipeline, type Observers, type Part, problemOf, type Side } from './pipeline.ts';
-import { type Problem, RequestProblem } from './problem.ts';
+import { malformed, type Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { createRouteTable, type Endpoint, type Way } from './routes.ts';
 
@@ -99,7 +99,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new RequestProblem({ problem: 'malformed', message: 'The path holds an invalid percent-encoding' });
+    throw malformed('The path holds an invalid percent-encoding');
   }
 }
 

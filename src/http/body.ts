@@ -8,7 +8,7 @@
 import type { Plan, Plans } from '../core/plans.ts';
 import { maxCiphertextBytes } from '../core/secrets/end-to-end.ts';
 import { maxPassphraseBytes } from '../protocol/limits.ts';
-import { RequestProblem } from './problem.ts';
+import { malformed, RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 
 /**
@@ -207,5 +207,5 @@ function tooLarge(capBytes: number): RequestProblem {
 }
 
 function brokenOff(): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message: 'The request body broke off' });
+  return malformed('The request body broke off');
 }

@@ -2,7 +2,7 @@
  * Parses `application/x-www-form-urlencoded` strictly (WHATWG URL §5.1), in bodies and query strings: ill-formed UTF-8 and broken escapes
  * are refused as malformed, never repaired.
  */
-import { RequestProblem } from './problem.ts';
+import { malformed, type RequestProblem } from './problem.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
@@ -85,8 +85,4 @@ function hexDigit(byte: number): number {
 
 function brokenEscape(): RequestProblem {
   return malformed('The percent-encoding is invalid, or what it encodes is not UTF-8.');
-}
-
-function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
 }

@@ -1,4 +1,4 @@
-import { RequestProblem } from './problem.ts';
+import { malformed } from './problem.ts';
 
 /** More parts than any form here has. Parts cost a parser more than bytes do (P21). */
 const mostParts = 20;
@@ -12,7 +12,7 @@ export async function readMultipart(
   contentType: string,
   what: string,
 ): Promise<FormData> {
-  const refuse = (fault: string) => new RequestProblem({ problem: 'malformed', message: `${what} ${fault}` });
+  const refuse = (fault: string) => malformed(`${what} ${fault}`);
   if (hasMoreParts(body, contentType)) throw refuse(`has more than ${mostParts} parts.`);
   try {
     return await new Response(body, { headers: { 'content-type': contentType } }).formData();

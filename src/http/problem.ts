@@ -44,3 +44,7 @@ export class RequestProblem extends Error {
     this.headers = headers;
   }
 }
+
+export function malformed(message: string): RequestProblem {
+  return new RequestProblem({ problem: 'malformed', message });
+}

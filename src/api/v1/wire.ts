@@ -13,7 +13,7 @@ import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs, formPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { RequestProblem } from '../../http/problem.ts';
+import { malformed, RequestProblem } from '../../http/problem.ts';
 import { readJson } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -189,10 +189,6 @@ function toText(bytes: Uint8Array): string {
   } catch {
     throw malformed('The request is not valid UTF-8.');
   }
-}
-
-export function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
 }
 
 function repeated(name: string): RequestProblem {

@@ -10,16 +10,12 @@ import { type output, type ZodObject, type ZodType, z } from 'zod';
 import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs } from '../../http/form.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { type FieldError, RequestProblem } from '../../http/problem.ts';
+import { type FieldError, malformed, RequestProblem } from '../../http/problem.ts';
 import { seconds } from '../fields.ts';
 import { readJson } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
-}
 
 export function invalidFields(...errors: FieldError[]): RequestProblem {
   return new RequestProblem({ problem: 'invalid_fields', errors });

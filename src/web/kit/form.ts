@@ -5,7 +5,7 @@
 import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
-import { RequestProblem } from '../../http/problem.ts';
+import { malformed, RequestProblem } from '../../http/problem.ts';
 import { fromBase64Url } from '../../protocol/base64url.ts';
 
 export interface Form {
@@ -63,8 +63,4 @@ export function bytesIn(form: Form, name: string): Uint8Array {
   const bytes = fromBase64Url(form.text(name));
   if (bytes === null) throw malformed('The form was sealed wrongly');
   return bytes;
-}
-
-export function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
 }

@@ -2,10 +2,12 @@
  * What was typed into a secret's forms. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
  * drawn value replaced are kept in hidden fields of the share form; only unchanged drawn values are dropped.
  */
+
 import { parseMetadataKey } from '../../core/keys.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { SuggestInput } from '../../core/secrets/outcomes.ts';
+import { malformed } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import {
   allCharacterSets,
@@ -25,7 +27,7 @@ import {
   wordListSize,
 } from '../client/share-fields.ts';
 import type { FieldTexts } from '../kit/field.tsx';
-import { bytesIn, type Form, malformed, wholeNumber } from '../kit/form.ts';
+import { bytesIn, type Form, wholeNumber } from '../kit/form.ts';
 import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 
