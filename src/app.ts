@@ -353,7 +353,9 @@ export async function serveAt(
     log({ event: 'fault', where: 'request', error, requestId });
   const answer = parts.createSite({
     ...services,
-    ...{ settings, version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
+    // Pages offer it only where it works.
+    settings: { ...settings, verify: mayVerify(settings) },
+    ...{ version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
     storageIsFull: room.isFull,

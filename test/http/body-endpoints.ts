@@ -75,6 +75,7 @@ const pageRows: Readonly<Record<string, Row>> = {
   secret: inForm('passphrase'),
   secretOpen: inForm('proof'),
   secretNote: inForm('link-proof'),
+  secretCode: inForm('link-proof'),
   secretDone: inForm('look'),
   secretBurn: inForm('passphrase'),
   ask: inForm('terms'),

@@ -166,6 +166,8 @@ export const pageRows: Readonly<Record<string, Row>> = {
   // For end-to-end secrets alone.
   'POST secretOpen': link({ status: 422 }),
   'POST secretNote': link({}),
+  'GET secretCode': redirect,
+  'POST secretCode': link({ fields: () => ({ open: 'now' }), status: 422 }),
   'GET secretAgain': link({}),
   'GET secretDone': link({}),
   'POST secretDone': link({ status: 303 }),

@@ -22,6 +22,7 @@ export async function makeSealed(
   passphrase: string | null = null,
   caller: Caller = { kind: 'anonymous' },
   note = '',
+  verify = '',
 ): Promise<SealedLink> {
   const whole = typeof content === 'string' ? ({ kind: 'text', text: content } as const) : content;
   const { sealed, fragment } = await seal({ content: whole, passphrase, note, stretch });
@@ -30,6 +31,7 @@ export async function makeSealed(
     value: new Sensitive(''),
     passphrase: null,
     ttlSeconds: null,
+    verify: new Sensitive(verify),
     sealed: {
       ciphertext: bytes(sealed.ciphertext),
       linkHash: bytes(sealed.link_hash),

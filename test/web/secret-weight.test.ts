@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import { brotliDecompressSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
+import { createHereCookie } from '../../src/web/secrets/cookies.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { mailbox, shownMailbox } from './codes.ts';
 import { makeSealed } from './sealed-link.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting } from './waiting.ts';
@@ -114,6 +116,15 @@ describe('a first visit weighs at most 24 kB in 6 requests, and 15 kB in two rou
     it(`of the link of an end-to-end secret: ${locale}`, async () => {
       const app = createTestApp();
       expectLight(await visit(app, (await makeSealed(app, 'the value', 'p')).path, locale), locale);
+    });
+
+    it(`of the link of an end-to-end secret that asks for a code, before and after: ${locale}`, async () => {
+      const app = createTestApp({ baseUrl: 'http://localhost' });
+      const { signedIn } = await signUpAs(app, 'a.person.with.a.long.name@example.org');
+      const { path } = await makeSealed(app, 'the value', 'p', signedIn.caller, 'a note', mailbox);
+      const sent = createHereCookie(false).codeSent(path, { field: 'A'.repeat(22), to: shownMailbox });
+      for (const cookie of ['', sent.split(';')[0]])
+        expectLight(await visit(app, path, locale, cookie), locale);
     });
 
     it(`of the links of a request, logged in and not: ${locale}`, async () => {

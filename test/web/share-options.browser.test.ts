@@ -59,7 +59,7 @@ describe('the first screen', () => {
       await site.app.store.addDomain({ ...domain, state: 'verified' }, 1);
       await carry(page, site.baseUrl, cookie);
       await page.goto(`${site.baseUrl}/`);
-      expect(await page.locator('#share .chip').count()).toBe(7);
+      expect(await page.locator('#share .chip').count()).toBe(8);
       expect(await cutOff(page, 844)).toEqual([]);
       // Self-test: a shorter screen is noticed.
       expect((await cutOff(page, 400)).length).toBeGreaterThan(1);

@@ -19,6 +19,7 @@ import {
 import { bothLights, flawsOf, type Light, noticedBy } from './creator.ts';
 import { fitFlaws } from './fit.ts';
 import { type Look, walkEverywhere } from './tour.ts';
+import { walkCodes } from './tour-codes.ts';
 import { walkRequests } from './tour-requests.ts';
 import { walkSealed } from './tour-sealed.ts';
 import { walkSeveral } from './tour-several.ts';
@@ -162,6 +163,7 @@ export async function walk(
   };
   // Asking is another form, so sharing with several people is looked at in the other walks.
   if (where !== 'requests') await walkSeveral(page, site, lookAt);
+  if (where === 'everywhere') await walkCodes(page, site, lookAt);
   await walks[where](page, site, lookAt);
   expect(site.app.faults).toEqual([]);
   return { names, flaws: [...flaws, ...noticedBy(visitor).slice(noticed)] };

@@ -5,6 +5,7 @@ import { openOption } from './creator.ts';
 import { png } from './pictures.ts';
 import { makeSealed } from './sealed-link.ts';
 import { type Look, open, press, someLine, someNote, someValue } from './tour.ts';
+import { walkSealedCodes } from './tour-codes.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** What its creator sees. */
@@ -72,4 +73,5 @@ export async function walkSealed(page: Page, site: Site, look: Look): Promise<vo
   await press(page, '#done');
   await open(page, site, `${(await makeWaiting(site.app)).secretPath}#${text.fragment}`);
   await look('secret-not-sealed');
+  await walkSealedCodes(page, site, look);
 }

@@ -25,7 +25,7 @@ it(
   async () => {
     const { names, flaws } = await walk(browser(), way, 'sealed');
     expect(flaws).toEqual([]);
-    expect(names.length).toBe(19);
+    expect(names.length).toBe(21);
   },
   patienceMs,
 );

@@ -18,18 +18,21 @@ export interface WaitingOptions {
   readonly ttlSeconds?: number;
   /** Anonymous when absent. */
   readonly caller?: Caller;
+  /** Where codes to open it go; an account's alone. */
+  readonly verify?: string;
 }
 
 export async function makeWaiting(
   app: Pick<TestApp, 'service'>,
   options: WaitingOptions = {},
 ): Promise<Waiting> {
-  const { value = 'canary', passphrase, ttlSeconds, caller = { kind: 'anonymous' } } = options;
+  const { value = 'canary', passphrase, ttlSeconds, caller = { kind: 'anonymous' }, verify } = options;
   const input = {
     ...noOptions,
     value: new Sensitive(value),
     passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
     ttlSeconds: ttlSeconds ?? null,
+    verify: verify === undefined ? null : new Sensitive(verify),
   };
   const made = await app.service.conceal(input, caller);
   if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);

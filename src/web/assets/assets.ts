@@ -40,6 +40,7 @@ const scriptTexts = bundleScripts([
   'answer',
   'answers',
   'ask',
+  'code',
   'colour',
   'copy',
   'gone',

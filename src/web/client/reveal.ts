@@ -67,7 +67,9 @@ form?.addEventListener('submit', (event) => {
 /** Stops if the link has a fragment: only an end-to-end link has one, so a server that serves a plain page is lying. */
 function stopIfSealed(): void {
   const end = location.hash.slice(1);
-  if (form === null || fragmentIn(end) === null || document.getElementById(end) !== null) return;
+  const isEndToEnd = document.querySelector('[name="link-proof"]') !== null;
+  if (form === null || isEndToEnd || fragmentIn(end) === null || document.getElementById(end) !== null)
+    return;
   const note = document.createElement('p');
   note.className = 'note alert';
   note.setAttribute('role', 'alert');

@@ -18,7 +18,7 @@ import { stretchInWorker } from './stretching.ts';
 import './time.ts';
 
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
-const { path = '', kind } = sealed.dataset;
+const { path = '', kind, look: ofCode } = sealed.dataset;
 const isAgain = kind === 'again';
 const isBurn = kind === 'burn';
 const fragment = fragmentIn(location.hash.slice(1)) ?? '';
@@ -82,7 +82,7 @@ function keptLook(): KeptLook | null {
 }
 
 function keepLook(hasPassphrase: boolean): KeptLook {
-  const kept = { path, look: newLook(), untilMs: Date.now() + lookSeconds * 1_000, hasPassphrase };
+  const kept = { path, look: ofCode ?? newLook(), untilMs: Date.now() + lookSeconds * 1_000, hasPassphrase };
   held = kept;
   inStorage((storage) => storage.setItem(lookName, JSON.stringify(kept)));
   return kept;
@@ -96,6 +96,7 @@ function atEndOf({ untilMs }: KeptLook, over: () => void): void {
   }, untilMs - Date.now());
 }
 
+const codeField = () => find('#code', HTMLInputElement);
 const word = (name: SealedText): string => sealed.dataset[name] ?? '';
 
 function say(id: string, text: string): void {
@@ -170,6 +171,7 @@ async function post(body: URLSearchParams): Promise<Asked> {
 async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
+  body.set('code', codeField()?.value ?? '');
   const gone: Asked = { ok: false, answer: { at: 'gone' } };
   return askAgain(() => post(body)).catch((error: unknown) => (isLost(error) ? null : gone));
 }
@@ -178,22 +180,22 @@ async function proveTyped(): Promise<Proofs | null> {
   const field = passphraseField();
   const typed = field?.value ?? '';
   if (field !== null && typed === '') {
-    refusePassphrase(word('passphraseMissing'));
+    refuseField('passphrase', word('passphraseMissing'));
     return null;
   }
   try {
     return await prove(fragment, field === null ? null : typed, stretchInWorker);
   } catch (error) {
     const isTyped = error instanceof MayflyError && error.code === 'invalid_field';
-    if (isTyped) refusePassphrase(word('passphraseWrong'));
+    if (isTyped) refuseField('passphrase', word('passphraseWrong'));
     else say('notice', word('cannotProve'));
     return null;
   }
 }
 
-function refusePassphrase(text: string): void {
-  const field = passphraseField();
-  say('passphrase-wrong', text);
+function refuseField(name: 'passphrase' | 'code', text: string): void {
+  const field = find(`#${name}`, HTMLInputElement);
+  say(`${name}-wrong`, text);
   if (field === null) return;
   field.value = '';
   field.setAttribute('aria-invalid', 'true');
@@ -201,8 +203,9 @@ function refusePassphrase(text: string): void {
 }
 
 function refused({ say: text, at, formToken: token }: Answer): void {
-  if (at === 'gone') {
-    leave();
+  // The first try may have been lost on its way; only the link's page has the field for the code.
+  if (at === 'gone' || (isAgain && at === 'code')) {
+    leave(at);
     return;
   }
   if (!mayBeOpened && !isBurn) {
@@ -211,13 +214,13 @@ function refused({ say: text, at, formToken: token }: Answer): void {
   }
   if (typeof token === 'string') formToken = token;
   const said = typeof text === 'string' ? text : word('cannotProve');
-  if (at === 'passphrase') refusePassphrase(said);
+  if (at === 'passphrase' || at === 'code') refuseField(at, said);
   else say('notice', said);
 }
 
-function leave(): void {
+function leave(at: 'gone' | 'code'): void {
   dropLook();
-  if (isAgain) stop('over');
+  if (isAgain && at === 'gone') stop('over');
   else {
     setAddress(path);
     reloadAtTop();
@@ -228,8 +231,10 @@ async function openNow(): Promise<void> {
   if (isBusy) return;
   const field = passphraseField();
   say('notice', '');
-  say('passphrase-wrong', '');
-  field?.removeAttribute('aria-invalid');
+  for (const each of sealed.querySelectorAll('input')) {
+    say(`${each.id}-wrong`, '');
+    each.removeAttribute('aria-invalid');
+  }
   if (field !== null) field.type = 'password';
   setBusy(true, field === null ? 'opening' : 'stretching');
   const proofs = await proveTyped();
@@ -250,7 +255,7 @@ async function openNow(): Promise<void> {
 }
 
 async function burn(proofs: Proofs): Promise<void> {
-  const got = await ask(proofs, null);
+  const got = await ask(proofs, ofCode ?? null);
   setBusy(false, '');
   if (got === null) return say('notice', word('noAnswer'));
   if (!got.ok || got.answer.burned !== true) return refused(got.answer);
@@ -292,6 +297,7 @@ function onPress(event: Event): void {
 function beginPressing(): void {
   for (const shown of [sealed, find('.aside', HTMLElement)]) if (shown !== null) shown.hidden = false;
   beginPassphrase();
+  codeField()?.focus();
   document.getElementById('open')?.addEventListener('click', onPress);
   passphraseField()?.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && !event.isComposing) onPress(event);

@@ -9,6 +9,10 @@ export const shareFields = {
   recipient: 'recipient',
   /** Whether the server mails each of several people their link. */
   mailsEach: 'mails-each',
+  /** The address to which a code is mailed when the secret is opened. */
+  verify: 'verify',
+  /** Whether each of several people gets their own code. */
+  verifyEach: 'verify-each',
   /** The keys of the receipts of several people, as in the address of their page. */
   created: 'created',
   suggestStyle: 'suggest-style',

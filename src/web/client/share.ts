@@ -292,6 +292,10 @@ function tellChips(): void {
   tell('notify', isNotified ? done : '');
   tell('passphrase', passphrase === '' ? '' : done);
   for (const name of ['recipient', 'share-domain', 'people']) tell(name, trimmed(name));
+  document
+    .getElementById('verify-same')
+    ?.toggleAttribute('hidden', trimmed('recipient') !== trimmed('verify'));
+  tell('verify', trimmed('verify') === '' ? '' : done);
   tell('memo', trimmed('note') || trimmed('memo'));
 }
 

@@ -27,6 +27,8 @@ export const routes = {
   secret: '/secret/:key',
   /** Gives the page's script the sealed note, as JSON. */
   secretNote: '/secret/:key/note',
+  /** Mails the code that opens the secret. */
+  secretCode: '/secret/:key/code',
   /** Opens an end-to-end secret for the page's script, as JSON. */
   secretOpen: '/secret/:key/open',
   /** Shows an opened secret again in its tab. */

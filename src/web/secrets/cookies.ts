@@ -1,5 +1,7 @@
 /** Cookies about one secret in one browser. No script can read them, and none contains a value or a key that opens anything. */
 import { createHash } from 'node:crypto';
+import { codeSeconds } from '../../core/ports/codes.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import { cookieIn } from '../kit/session.ts';
 
 export interface Ended {
@@ -15,10 +17,16 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
+/** Half of the nonce under which this browser asked for a code, and the obfuscated address. */
+export interface CodeSent {
+  readonly field: string;
+  readonly to: string;
+}
+
 /** Uses one of sixteen names, so that a browser with many links sends few cookies. 96 bits of hash are too few to recover a 160-bit key. */
-function madeCookie(secretPath: string): { readonly name: string; readonly value: string } {
+function namedAfter(what: 'made' | 'code', secretPath: string) {
   const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('hex');
-  return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
+  return { name: `${what}-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
 }
 
 const rulesFor = (isSecure: boolean) => `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
@@ -34,14 +42,25 @@ export function createHereCookie(isSecure: boolean) {
   const rules = rulesFor(isSecure);
   return {
     made(secretPath: string, ttlSeconds: number): string {
-      const made = madeCookie(secretPath);
+      const made = namedAfter('made', secretPath);
       return `${made.name}=${made.value}; Path=${folderOf(secretPath)}; Max-Age=${ttlSeconds}; ${rules}`;
     },
     ended: (secretPath: string, { what, at }: Ended) =>
       `${name}=${what}-${at}; Path=${secretPath}; Max-Age=${endedSeconds}; ${rules}`,
     isMadeHere(cookies: string, secretPath: string): boolean {
-      const made = madeCookie(secretPath);
+      const made = namedAfter('made', secretPath);
       return cookieIn(cookies, made.name) === made.value;
+    },
+    /** Kept for as long as the second look that its code may open. */
+    codeSent(secretPath: string, { field, to }: CodeSent): string {
+      const { name, value } = namedAfter('code', secretPath);
+      const kept = `${name}=${value}.${field}.${Buffer.from(to).toString('base64url')}`;
+      return `${kept}; Path=${folderOf(secretPath)}; Max-Age=${codeSeconds + lookSeconds}; ${rules}`;
+    },
+    codeSentHere(cookies: string, secretPath: string): CodeSent | null {
+      const { name, value } = namedAfter('code', secretPath);
+      const [secret, field = '', to = ''] = cookieIn(cookies, name).split('.');
+      return secret === value ? { field, to: Buffer.from(to, 'base64url').toString() } : null;
     },
     endedHere(cookies: string): Ended | null {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];

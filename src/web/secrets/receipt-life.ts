@@ -34,6 +34,7 @@ export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts 
     ['receipt.messageOnce'],
     ['receipt.messageUntil', until],
     ...(receipt.hasPassphrase ? ([['receipt.messagePassphrase']] as const) : []),
+    ...(receipt.verify ? ([['receipt.messageVerify']] as const) : []),
     ...(receipt.sealed ? ([['receipt.messageSealed']] as const) : []),
   ];
   const text = lines.map(([key, params]) => translate(locale, key, params)).join('\n');

@@ -105,7 +105,10 @@ const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
   unanswered: 'receipt.mailUnanswered',
 };
 
-export function deliveryTexts({ state, reply }: Delivery): StateTexts {
+export function deliveryTexts({
+  state,
+  reply = null,
+}: Partial<Delivery> & Pick<Delivery, 'state'>): StateTexts {
   if (state === 'queued' && reply !== null) return states.retrying;
   // No mail server responded, so the advice must not mention one.
   const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;

@@ -3,7 +3,7 @@
  * and far from the link. The page contains the link only if the props do; the link's field, message and QR code work without scripts.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { attemptLimits } from '../../core/secrets/attempts.ts';
+import { guesses } from '../../core/secrets/attempts.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -18,7 +18,7 @@ import { noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, isBurnedByRecipient, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
-import { type MailRequest, MailSection } from './receipt-mail.tsx';
+import { deliveryTexts, type MailRequest, MailSection } from './receipt-mail.tsx';
 import type { LifetimeOffer } from './typed.ts';
 
 interface FactsProps {
@@ -175,21 +175,27 @@ const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
   );
 };
 
+const lockTexts = {
+  passphrase: ['receipt.lockedUntil', 'receipt.lockedForGood', 'receipt.lockedHelp'],
+  code: ['receipt.codesLockedUntil', 'receipt.codesLockedForGood', 'receipt.codesLockedHelp'],
+} as const;
+
 const Locked: FC<FactsProps> = ({ frame, receipt }) => {
   const { messages, href } = frame;
   if (receipt.locked === null) return null;
-  const { until } = receipt.locked;
-  const { perSecret, perLife } = attemptLimits;
+  const { by, until } = receipt.locked;
+  const { perSecret, perLife } = guesses[by].limits;
+  const [untilText, forGood, help] = lockTexts[by];
   return (
     <section class="note alert">
       <p>
         <strong>
           {until === null ? (
-            messages.say('receipt.lockedForGood', { limit: perLife })
+            messages.say(forGood, { limit: perLife })
           ) : (
             <Dated
               messages={messages}
-              say="receipt.lockedUntil"
+              say={untilText}
               params={{ limit: perSecret }}
               at={until}
               as={ShortTime}
@@ -197,8 +203,9 @@ const Locked: FC<FactsProps> = ({ frame, receipt }) => {
           )}
         </strong>
       </p>
-      <p>{messages.say('receipt.lockedHelp')}</p>
+      <p>{messages.say(help)}</p>
       <PostForm frame={frame} action={href('allowMore', receipt.metadataKey)}>
+        <input type="hidden" name="by" value={by} />
         <button class="quiet" type="submit">
           {messages.say('receipt.allowMore', { limit: perLife })}
         </button>
@@ -279,7 +286,9 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => (
         </li>
       ))}
     </ol>
-    {receipt.secretKey === null ? null : <Facts frame={frame} receipt={receipt} />}
+    {receipt.secretKey === null && receipt.codes?.length === 0 ? null : (
+      <Facts frame={frame} receipt={receipt} />
+    )}
   </section>
 );
 
@@ -298,8 +307,19 @@ function happened(receipt: ReceiptView): readonly Happened[] {
 }
 
 /** Lists the owner's notices, too. Only the owner's account sees "none". */
-const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, notify, custid } }) => (
+const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, verify, codes, notify, custid } }) => (
   <dl>
+    {verify ? (
+      <>
+        <dt>{frame.say('receipt.codes')}</dt>
+        {codes?.length === 0 ? <dd>{frame.say('receipt.codesNone')}</dd> : null}
+        {codes?.map(({ at, state }) => (
+          <dd>
+            <ShortTime messages={frame.messages} at={at} /> · {frame.say(deliveryTexts({ state }).label)}
+          </dd>
+        ))}
+      </>
+    ) : null}
     {sealed ? (
       <>
         <dt>{frame.say('receipt.encryption')}</dt>

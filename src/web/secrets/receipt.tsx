@@ -252,7 +252,9 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
 /** Redirects to the receipt, which shows the outcome: the lock removed, or the secret gone. */
 async function allowMore(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key: metadataKey, caller } = request;
-  const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, allowsMore: true } as const;
+  const isCode = (await request.form()).text('by') === 'code';
+  const more = { allowsMore: !isCode, allowsCodes: isCode };
+  const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, ...more } as const;
   const outcome = await deps.service.change(input, caller);
   if (outcome.outcome !== 'found' && outcome.outcome !== 'already_gone') return unknown(request);
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));

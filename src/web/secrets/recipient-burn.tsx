@@ -13,19 +13,14 @@ import {
   type PageRequest,
   type PageRoute,
   pageReply,
+  seeOther,
 } from '../kit/page.ts';
 import { Button } from '../kit/parts.tsx';
+import { type AskRefusal, CodeField, codeIn, notRefused } from './code-field.tsx';
+import { lookFieldName, lookOf } from './look-cookie.ts';
 import { opening, proofsIn, refusedAsText, refuseScript } from './sealed.tsx';
 import { SealedBurnPage } from './sealed-page.tsx';
-import {
-  type AskProps,
-  type AskRefusal,
-  Burned,
-  Notice,
-  notRefused,
-  PassphraseField,
-  SureBox,
-} from './secret-page.tsx';
+import { type AskProps, Burned, Notice, PassphraseField, SureBox } from './secret-page.tsx';
 import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
 export const burnBox = { name: 'burn', value: 'now' } as const;
@@ -58,13 +53,15 @@ async function ask(
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { frame } = request;
+  const code = deps.here.codeSentHere(request.cookies, frame.href('secret', request.key));
+  if (waiting.secret.verify && code === null) return seeOther(frame.href('secret', request.key));
   if (waiting.secret.sealed)
-    return opening(pageReply(status, <SealedBurnPage frame={frame} waiting={waiting} />));
-  const props = { frame, waiting, refusal: { ...notRefused, ...refusal } };
+    return opening(pageReply(status, <SealedBurnPage {...{ frame, waiting, code }} />));
+  const props = { frame, waiting, code, refusal: { ...notRefused, ...refusal } };
   return pageReply(status, <BurnUnreadPage {...props} />);
 }
 
-const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => (
+const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, code, refusal }) => (
   <Page frame={frame} title={frame.say('recipientBurn.title')} scripts={['reveal']} styles={['secret']}>
     <h1>{frame.say('recipientBurn.title')}</h1>
     <p class="lead">{frame.say('recipientBurn.lead')}</p>
@@ -76,6 +73,8 @@ const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) =
       action={frame.href('secretBurn', secret.secretKey)}
       autocomplete="off"
     >
+      <CodeField {...{ frame, code, refusal, link: frame.href('secret', secret.secretKey) }} />
+      {code === null ? null : <input type="hidden" name={lookFieldName} value={code.field} />}
       {secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
       <SureBox box={burnBox} text={frame.say('recipientBurn.sure')} wrong={refusal.box} />
       <div class="row">
@@ -104,12 +103,9 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const proofs = isScript ? proofsIn(form) : null;
   if (isScript && proofs === null) return refusedAsText(frame.messages, { outcome: 'incomplete_link' });
   const passphrase = isScript ? null : new Sensitive(form.text('passphrase'));
+  const [look, code] = [lookOf(request.cookies, form.text(lookFieldName)), codeIn(form)];
   const outcome = await deps.service.burnByRecipient({
-    secretKey: key,
-    passphrase,
-    proofs,
-    clientPrefix,
-    isAbandoned,
+    ...{ secretKey: key, passphrase, proofs, look, code, clientPrefix, isAbandoned },
   });
   if (outcome.outcome !== 'burned')
     return isScript

@@ -9,10 +9,12 @@ import type { SealedKind, SealedText } from '../client/sealed.ts';
 import { Perched } from '../kit/day.tsx';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Icon, textsFor } from '../kit/parts.tsx';
+import { CodeField } from './code-field.tsx';
+import type { CodeSent } from './cookies.ts';
 import { Actions, Extent, HiddenOnes, Minute, Save, Spelled, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
-  type ArrivalProps,
+  type AskProps,
   Burned,
   Consequences,
   End,
@@ -29,7 +31,9 @@ import {
   TellSender,
 } from './secret-page.tsx';
 
-export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ frame, waiting, note }) => {
+type SealedProps = Omit<AskProps, 'refusal'> & { readonly note?: NoteOutcome | null };
+
+export const SealedPage: FC<SealedProps> = ({ frame, waiting, note = null, code }) => {
   const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
@@ -38,15 +42,16 @@ export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ fr
       <SenderNote frame={frame} note={note} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
-      <Opener frame={frame} secretKey={secretKey} kind="first">
+      <Opener frame={frame} secretKey={secretKey} kind="first" code={code}>
         <Sky waiting={waiting} />
+        <CodeField {...{ frame, code, link: frame.href('secret', secretKey) }} />
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <Once frame={frame} />
         <OpenButton>{say('secret.submit')}</OpenButton>
         <Expiry frame={frame} waiting={waiting} />
         <Mode frame={frame} />
       </Opener>
-      <Consequences frame={frame} waiting={waiting} />
+      <Consequences {...{ frame, waiting, code }} />
     </Page>
   );
 };
@@ -77,14 +82,15 @@ const Mode: FC<{ frame: Frame }> = ({ frame: { say, href } }) => (
 );
 
 /** Burning needs the same proofs as opening. */
-export const SealedBurnPage: FC<ArrivalProps> = ({ frame, waiting }) => {
+export const SealedBurnPage: FC<SealedProps> = ({ frame, waiting, code }) => {
   const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']} styles={['secret']}>
       <h1>{say('recipientBurn.title')}</h1>
       <p class="lead">{say('recipientBurn.lead')}</p>
-      <Opener frame={frame} secretKey={secretKey} kind="burn">
+      <Opener frame={frame} secretKey={secretKey} kind="burn" code={code}>
+        <CodeField {...{ frame, code, link: frame.href('secret', secretKey) }} />
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <div class="row">
           <OpenButton kind="alarm">{say('recipientBurn.submit')}</OpenButton>
@@ -119,9 +125,10 @@ interface OpenerProps {
   readonly frame: Frame;
   readonly secretKey: string;
   readonly kind: SealedKind;
+  readonly code?: CodeSent | null;
 }
 
-const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
+const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, code, children }) => {
   const { messages, href, formToken } = frame;
   return (
     <>
@@ -131,7 +138,9 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         command="mayfly reveal LINK"
         incomplete="secret.incompleteLink"
       >
-        <TellSender frame={frame} text={messages.say('sealed.tellText', { site: frame.brand.name })} />
+        {code ? null : (
+          <TellSender frame={frame} text={messages.say('sealed.tellText', { site: frame.brand.name })} />
+        )}
       </NeedsScripts>
       <p class="note alert" id="notice" role="alert" tabindex={-1} hidden />
       <div
@@ -141,6 +150,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         data-kind={kind}
         data-path={href('secret', secretKey)}
         data-form-token={formToken}
+        data-look={code?.field}
         {...textsFor(frame, kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals)}
         {...workerAttributes(frame)}
       >

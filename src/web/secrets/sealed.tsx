@@ -18,12 +18,14 @@ import {
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
+import { codeIn } from './code-field.tsx';
+import { lookFieldName, lookOf } from './look-cookie.ts';
 import { AgainPage } from './sealed-page.tsx';
-import { exhaustedText, laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.tsx';
+import { exhaustedText, laterOf, type SecretDeps, wrongText } from './secret-refusals.tsx';
 
 export interface SealedRefusal {
   readonly say: string;
-  readonly at: 'passphrase' | 'page' | 'gone';
+  readonly at: 'passphrase' | 'code' | 'page' | 'gone';
   readonly formToken?: string;
 }
 
@@ -61,10 +63,13 @@ export function proofsIn(form: Form): Proofs | null {
 async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned, caller } = request;
   const form = await request.form();
-  const [proofs, nonce] = [proofsIn(form), form.text('look')];
+  const [proofs, nonce] = [proofsIn(form), form.text(lookFieldName)];
   if (proofs === null || !sixteenBytesForm.test(nonce))
     return refusedAsText(frame.messages, { outcome: 'incomplete_link' });
-  const input = { secretKey: key, passphrase: null, proofs, look: nonceIn(nonce), clientPrefix, isAbandoned };
+  // The script sends the field of the nonce that a code was mailed for, or a nonce that it drew.
+  const isField = deps.here.codeSentHere(request.cookies, frame.href('secret', key))?.field === nonce;
+  const [look, code] = [isField ? lookOf(request.cookies, nonce) : nonceIn(nonce), codeIn(form)];
+  const input = { secretKey: key, passphrase: null, proofs, look, code, clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
   if (outcome.outcome !== 'revealed') return refusedAsText(frame.messages, outcome);
   if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
@@ -92,17 +97,20 @@ export function refusedAsText(
       return refused(404, { at: 'gone', say: say('gone.title') });
     case 'not_sealed':
       return refused(422, { at: 'page', say: say('secret.notSealed') });
-    case 'code_required':
-    case 'code_wrong':
-    case 'codes_exhausted':
     case 'passphrase_missing':
     case 'incomplete_link':
       return refused(422, { at: 'page', say: say('secret.incompleteLink') });
     case 'passphrase_wrong':
-      return refused(422, { at: 'passphrase', say: wrongPassphraseText(messages, refusal) });
+      return refused(422, { at: 'passphrase', say: wrongText(messages, refusal) });
+    case 'code_required':
+      return refused(422, { at: 'code', say: say('secret.codeMissing') });
+    case 'code_wrong':
+      return refused(422, { at: 'code', say: wrongText(messages, refusal) });
+    case 'codes_exhausted':
     case 'attempts_exhausted': {
-      const { retryAfterSeconds, needsCreator } = refusal;
-      const advice = needsCreator ? '' : ` ${say('secret.exhaustedAdvice')}`;
+      const { outcome, retryAfterSeconds, needsCreator } = refusal;
+      const isAdvised = !needsCreator && outcome === 'attempts_exhausted';
+      const advice = isAdvised ? ` ${say('secret.exhaustedAdvice')}` : '';
       const text = exhaustedText(messages, refusal) + advice;
       return refused(429, { at: 'page', say: text }, { 'retry-after': String(retryAfterSeconds) });
     }

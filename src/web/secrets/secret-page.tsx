@@ -11,40 +11,37 @@ import { asTyped, controlAttributes, Field, Wrong } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import type { Ended } from './cookies.ts';
+import { type AskRefusal, apart, CodeField, shownAddress } from './code-field.tsx';
+import type { CodeSent, Ended } from './cookies.ts';
 import { lookFieldName } from './look-cookie.ts';
 import { expiryOf, partLeft } from './receipt-life.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
-export interface AskRefusal {
-  readonly passphrase: string | null;
-  readonly box: string | null;
-  readonly notice: string | null;
-}
-
-export const notRefused: AskRefusal = { passphrase: null, box: null, notice: null };
-
 export interface AskProps {
   readonly frame: Frame;
   readonly waiting: WaitingSecret;
   readonly refusal: AskRefusal;
+  /** The code that this browser was sent, if the secret needs one. */
+  readonly code: CodeSent | null;
 }
 
-export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: string | null }> = ({
-  frame,
-  waiting,
-  note,
-  refusal,
-  lookField,
-}) => {
-  const { secretKey, hasPassphrase } = waiting.secret;
+interface SecretPageProps extends AskProps {
+  readonly note: NoteOutcome | null;
+  readonly lookField: string | null;
+}
+
+/** Without the code that the secret needs, it asks for one, also for an end-to-end secret. */
+export const SecretPage: FC<SecretPageProps> = ({ frame, waiting, note, refusal, code, lookField }) => {
+  const { secretKey, hasPassphrase, sealed, verify } = waiting.secret;
+  const needsCode = verify && code === null;
+  const link = frame.href('secret', secretKey);
   const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
     <Page
       frame={frame}
       title={frame.say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
-      scripts={['reveal', 'time']}
+      scripts={[needsCode ? 'code' : 'reveal', 'time']}
       styles={['secret']}
     >
       <Arrival frame={frame} waiting={waiting} />
@@ -52,23 +49,37 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
       <OwnWarning frame={frame} waiting={waiting} />
       <Notice text={refusal.notice} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
+      {sealed ? (
+        <div class="late arrival" id="needs-scripts">
+          <h1>{frame.say('sealed.needsScriptsTitle')}</h1>
+          <p class="lead">{frame.say('secret.needsScripts')}</p>
+        </div>
+      ) : null}
       <PostForm
         frame={frame}
         class="sheet opening"
         data-not-sealed={frame.say('secret.notSealed')}
-        action={frame.href('secret', secretKey)}
+        action={needsCode ? frame.href('secretCode', secretKey) : link}
         autocomplete="off"
+        hidden={needsCode && (sealed || lookField === null)}
       >
         <Sky waiting={waiting} />
-        {hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        {needsCode ? <p class="arrival">{frame.say('secret.codeLead')}</p> : null}
+        <CodeField {...{ frame, code, link, refusal }} />
+        {sealed ? <input type="hidden" name="link-proof" /> : null}
+        {hasPassphrase && !needsCode ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
-        <Once frame={frame} />
-        <SureBox box={openBox} text={frame.say('secret.sure')} wrong={refusal.box} />
-        <button type="submit">{frame.say('secret.submit')}</button>
+        {needsCode ? null : <Once frame={frame} />}
+        <SureBox
+          box={openBox}
+          text={frame.say(needsCode ? 'secret.codeSure' : 'secret.sure')}
+          wrong={refusal.box}
+        />
+        <button type="submit">{frame.say(needsCode ? 'secret.codeSubmit' : 'secret.submit')}</button>
         <p class="wrong" id="by-program" role="status" data-text={frame.say('secret.pressYourself')} />
         <Expiry frame={frame} waiting={waiting} />
       </PostForm>
-      <Consequences frame={frame} waiting={waiting} />
+      <Consequences {...{ frame, waiting, code }} />
     </Page>
   );
 };
@@ -108,10 +119,7 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
   </div>
 );
 
-export type ArrivalProps = Omit<AskProps, 'refusal'>;
-
-/** Isolates text, so that it cannot change the direction of the text around it. */
-const apart = (text: string) => `\u2068${text}\u2069`;
+export type ArrivalProps = Pick<AskProps, 'frame' | 'waiting'>;
 
 /**
  * Shows the sender, or advice if the sender has no account. Senders choose their own names, so their address is always shown below the name.
@@ -127,7 +135,7 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
       <p class="hint from">{secret.isOwner ? null : frame.say('secret.forYou')}</p>
     ) : (
       <p class="hint from">
-        {frame.say('secret.from', { address: apart(sender.address.replaceAll('*****', '•••')) })}
+        {frame.say('secret.from', { address: shownAddress(sender.address) })}
         {sender.name === null ? null : ` · ${frame.say('secret.nameChosen')}`}
       </p>
     )}
@@ -247,8 +255,8 @@ export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attribute
 /** Each password manager has its own opt-out. This passphrase works only once, so saving it is pointless. */
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-/** Explains what opening does, and offers a way out to people who did not expect a secret. */
-export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => (
+/** Explains what opening does, and offers a way out to people who did not expect a secret. Burning takes the code, too. */
+export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret }, code }) => (
   <div id="consequences">
     <details>
       <summary>{frame.say('secret.next')}</summary>
@@ -268,7 +276,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
       </ul>
     </details>
     {/* Only the script can burn an end-to-end secret, so it unhides this link. Creators burn on the receipt instead. */}
-    {secret.isOwner ? null : (
+    {secret.isOwner || (secret.verify && code === null) ? null : (
       <p class="aside" hidden={secret.sealed}>
         <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
           {frame.say('recipientBurn.link')}

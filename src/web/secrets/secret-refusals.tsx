@@ -1,5 +1,5 @@
 /** Why a link cannot open or burn a secret: as a page for forms, or as text for an end-to-end secret's script. */
-import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import type { NoGuessLeft, SecretRefusal, WrongGuess } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
@@ -9,13 +9,14 @@ import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';
+import type { AskRefusal } from './code-field.tsx';
 import type { HereCookie } from './cookies.ts';
-import { type AskRefusal, DamagedPage, GonePage } from './secret-page.tsx';
+import { DamagedPage, GonePage } from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<
     SecretService,
-    'secretStatus' | 'arrival' | 'readNote' | 'reveal' | 'finishLook' | 'burnByRecipient'
+    'secretStatus' | 'arrival' | 'readNote' | 'mailCode' | 'reveal' | 'finishLook' | 'burnByRecipient'
   >;
   readonly clock: Clock;
   /** Whether browsers keep the second look's cookie for this host. */
@@ -25,28 +26,31 @@ export interface SecretDeps {
 
 export type AskAgain = (status: number, refusal?: Partial<AskRefusal>) => Promise<PageReply>;
 
-export function refusedReply(
+export async function refusedReply(
   request: PageRequest,
   deps: SecretDeps,
   refusal: SecretRefusal | { readonly outcome: 'abandoned' },
   ask: AskAgain,
-): PageReply | Promise<PageReply> {
+): Promise<PageReply> {
   const { messages } = request.frame;
+  const typedCode = (await request.form()).text('code');
   switch (refusal.outcome) {
     case 'abandoned':
       throw new RequestProblem(clientLeft);
     case 'unknown':
     case 'not_sealed':
       return goneReply(request, deps);
-    case 'code_required':
-    case 'code_wrong':
-    case 'codes_exhausted':
     case 'incomplete_link':
-      return ask(422);
+      return ask(422, { notice: messages.say('secret.incompleteLink') });
+    case 'code_required':
+      return ask(422, { code: messages.say('secret.codeMissing') });
+    case 'code_wrong':
+      return ask(422, { code: wrongText(messages, refusal) });
     case 'passphrase_missing':
-      return ask(422, { passphrase: messages.say('secret.passphraseMissing') });
+      return ask(422, { passphrase: messages.say('secret.passphraseMissing'), typedCode });
     case 'passphrase_wrong':
-      return ask(422, { passphrase: wrongPassphraseText(messages, refusal) });
+      return ask(422, { passphrase: wrongText(messages, refusal), typedCode });
+    case 'codes_exhausted':
     case 'attempts_exhausted':
       return exhausted(request, deps, refusal);
   }
@@ -62,29 +66,29 @@ export function damagedReply(frame: Frame): PageReply {
   return pageReply(404, <DamagedPage frame={{ ...frame, here: null }} />);
 }
 
+type Exhaustion = NoGuessLeft<'attempts_exhausted' | 'codes_exhausted'>;
+
 /** Tells the reader when another guess is allowed, unless the secret expires first. */
-async function exhausted(
-  request: PageRequest,
-  deps: SecretDeps,
-  refusal: AttemptsExhausted,
-): Promise<PageReply> {
+async function exhausted(request: PageRequest, deps: SecretDeps, refusal: Exhaustion): Promise<PageReply> {
   const { retryAfterSeconds, needsCreator } = refusal;
+  const isCode = refusal.outcome === 'codes_exhausted';
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { messages } = request.frame;
   const { say } = messages;
-  const title = say('secret.exhaustedTitle');
+  const title = say(isCode ? 'secret.codesExhaustedTitle' : 'secret.exhaustedTitle');
   const isTooLate = !needsCreator && retryAfterSeconds >= waiting.secret.secretTtlSeconds;
   const lead = isTooLate ? say('secret.exhaustedForGood') : exhaustedText(messages, refusal);
-  const advice = isTooLate || needsCreator ? null : say('secret.exhaustedAdvice');
+  const advice = isTooLate || needsCreator || isCode ? null : say('secret.exhaustedAdvice');
   return delayed(request, 429, { title, lead, advice }, { 'retry-after': String(retryAfterSeconds) });
 }
 
 export function exhaustedText(
   { say, wait }: Messages,
-  { retryAfterSeconds, needsCreator }: AttemptsExhausted,
+  { outcome, retryAfterSeconds, needsCreator }: Exhaustion,
 ): string {
-  return needsCreator ? say('secret.locked') : say('secret.exhausted', { wait: wait(retryAfterSeconds) });
+  const locked = outcome === 'codes_exhausted' ? 'secret.codesLocked' : 'secret.locked';
+  return needsCreator ? say(locked) : say('secret.exhausted', { wait: wait(retryAfterSeconds) });
 }
 
 interface Delay {
@@ -122,14 +126,21 @@ export async function keepAsking(
   return ask(status, { notice: later.lead }).catch(() => delayed(request, status, later));
 }
 
-export function wrongPassphraseText(
+const wrongTexts = {
+  passphrase_wrong: ['secret.passphraseWrong', 'secret.passphraseWrongLast', 'secret.locked'],
+  code_wrong: ['secret.codeWrong', 'secret.codeWrongLast', 'secret.codesLocked'],
+} as const;
+
+export function wrongText(
   { say, wait }: Messages,
-  { attemptsLeft, moreAfterSeconds, needsCreator }: WrongPassphrase,
+  { outcome, attemptsLeft, moreAfterSeconds, needsCreator }: WrongGuess<keyof typeof wrongTexts>,
 ): string {
-  if (needsCreator) return say('secret.locked');
+  const [wrong, last, locked] = wrongTexts[outcome];
+  if (needsCreator) return say(locked);
   if (attemptsLeft === null) return say('secret.passphraseWrongPlain');
-  if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait: wait(moreAfterSeconds) });
-  return say('secret.passphraseWrong', { count: attemptsLeft });
+  return attemptsLeft === 0
+    ? say(last, { wait: wait(moreAfterSeconds) })
+    : say(wrong, { count: attemptsLeft });
 }
 
 export function laterOf(messages: Messages, problem: PageProblem): Delay {

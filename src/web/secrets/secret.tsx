@@ -5,6 +5,7 @@
  */
 import { textOf } from '../../core/secrets/reveal.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import { fromBase64Url } from '../../protocol/base64url.ts';
 import {
   type PageProblem,
   type PageReply,
@@ -13,20 +14,14 @@ import {
   pageReply,
   seeOther,
 } from '../kit/page.ts';
+import { type AskRefusal, codeIn, notRefused } from './code-field.tsx';
 import { drawLook, lookFieldName, lookOf } from './look-cookie.ts';
 import { createBurnPages } from './recipient-burn.tsx';
 import { RevealedPage } from './revealed-page.tsx';
 import { createSealedPages, opening } from './sealed.tsx';
 import { SealedPage } from './sealed-page.tsx';
-import {
-  type AskRefusal,
-  DonePage,
-  notRefused,
-  openBox,
-  SecretPage,
-  type WaitingSecret,
-} from './secret-page.tsx';
-import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
+import { DonePage, openBox, SecretPage, type WaitingSecret } from './secret-page.tsx';
+import { type AskAgain, goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
 export function createSecretPages(deps: SecretDeps): PageRoute[] {
   const refuse = (request: PageRequest, problem: PageProblem) =>
@@ -36,6 +31,11 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
       name: 'secret',
       get: { limit: 'manage', handle: (request) => ask(request, deps, 200), refuse },
       post: { limit: 'manage', handle: (request) => open(request, deps), refuse },
+    },
+    {
+      name: 'secretCode',
+      get: { limit: 'none', handle: ({ frame, key }) => seeOther(frame.href('secret', key)) },
+      post: { limit: 'manage', handle: (request) => mailCode(request, deps), refuse },
     },
     {
       name: 'secretDone',
@@ -67,17 +67,19 @@ async function ask(
   const found = await deps.service.arrival({ secretKey: request.key }, request.caller);
   if (found.outcome === 'unknown') return goneReply(request, deps);
   const waiting = asSeenHere(found, request, deps);
+  const { frame, cookies } = request;
   const { note } = found;
-  if (waiting.secret.sealed)
-    return opening(pageReply(status, <SealedPage frame={request.frame} waiting={waiting} note={note} />));
-  const look = deps.keepsCookies(request.host) ? drawLook(request.cookies) : null;
-  const props = {
-    frame: request.frame,
-    waiting,
-    note,
-    refusal: { ...notRefused, ...refusal },
-    lookField: look?.field ?? null,
-  };
+  const { sealed, verify } = waiting.secret;
+  const wantsOther = request.query.has('again');
+  const code = wantsOther ? null : deps.here.codeSentHere(cookies, frame.href('secret', request.key));
+  const needsCode = verify && code === null;
+  if (sealed && !needsCode)
+    return opening(pageReply(status, <SealedPage {...{ frame, waiting, note, code }} />));
+  const look = code === null && deps.keepsCookies(request.host) ? drawLook(cookies) : null;
+  const lookField = code?.field ?? look?.field ?? null;
+  const notice = needsCode && lookField === null ? { notice: frame.say('secret.codeNeedsHttps') } : {};
+  const said = { ...notRefused, ...refusal, ...notice };
+  const props = { frame, waiting, note, code, lookField, refusal: said };
   const reply = pageReply(status, <SecretPage {...props} />);
   return look === null || look.cookie === null ? reply : { ...reply, cookies: [look.cookie] };
 }
@@ -89,8 +91,8 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
     return ask(request, deps, 422, { box: frame.messages.say('secret.sureMissing') });
   const passphrase = new Sensitive(form.text('passphrase'));
   const field = form.text(lookFieldName);
-  const look = lookOf(request.cookies, field);
-  const input = { secretKey: key, passphrase, proofs: null, look, clientPrefix, isAbandoned };
+  const [look, code] = [lookOf(request.cookies, field), codeIn(form)];
+  const input = { secretKey: key, passphrase, proofs: null, look, code, clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
   if (outcome.outcome !== 'revealed')
     return refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
@@ -99,6 +101,30 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const page = <RevealedPage frame={frame} value={textOf(outcome.content)} ending={ending} />;
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
   return { ...pageReply(200, page), cookies: [opened] };
+}
+
+/** The nonce that the code is good for comes from the browser's cookie and the form's field, which a second cookie keeps for later views. */
+async function mailCode(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
+  const { frame, key: secretKey, cookies, clientPrefix } = request;
+  const { locale, say, wait } = frame.messages;
+  const form = await request.form();
+  const again: AskAgain = (...refusal) => ask(request, deps, ...refusal);
+  if (form.text(openBox.name) !== openBox.value) return again(422, { box: say('secret.codeSureMissing') });
+  const field = form.text(lookFieldName);
+  const look = lookOf(cookies, field);
+  if (look === null) return again(422, { notice: say('secret.codeNeedsHttps') });
+  const proof = form.text('link-proof');
+  const linkProof = proof === '' ? null : fromBase64Url(proof);
+  const mailed = await deps.service.mailCode({ secretKey, look, linkProof, clientPrefix, locale });
+  if (mailed.outcome === 'queued') {
+    const path = frame.href('secret', secretKey);
+    return seeOther(path, [deps.here.codeSent(path, { field, to: mailed.sentTo })]);
+  }
+  if (mailed.outcome === 'needs_no_code') return again(422);
+  if (mailed.outcome !== 'too_many_mails') return refusedReply(request, deps, mailed, again);
+  const { retryAfterSeconds } = mailed;
+  const reply = await again(429, { notice: say('secret.codesUsedUp', { wait: wait(retryAfterSeconds) }) });
+  return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfterSeconds) } };
 }
 
 /** Does not reveal whether there was a second look to end (P17). */

@@ -31,6 +31,7 @@ export const Options: FC<ShareProps> = (props) => {
       <Passphrase {...props} />
       {/* Without an account, shown only for text typed before the session ended. */}
       {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
+      {offersCodes(frame) || typed.verify !== '' ? <Verify {...props} /> : null}
       {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
       <Words {...props} />
@@ -148,6 +149,24 @@ const Recipient: FC<ShareProps> = (props) => {
   );
 };
 
+const offersCodes = ({ visitor, settings }: ShareProps['frame']) => visitor !== null && settings.verify;
+
+/** With scripts, the last line shows only if it applies. */
+const Verify: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const { say } = frame;
+  const texts = textsOf(props, shareFields.verify, say('share.verifyAddress'), say('share.verifyHint'));
+  const chosen = typed.verify.trim() === '' ? '' : done;
+  return (
+    <Option name="verify" title={say('share.verify')} {...{ chosen }} wrong={texts.wrong}>
+      <LineField texts={texts} typed={typed.verify} kind="address" />
+      <p class="hint" id="verify-same">
+        {say('share.verifySame')}
+      </p>
+    </Option>
+  );
+};
+
 const Domain: FC<ShareProps> = (props) => {
   const { frame, domains, typed } = props;
   const { say } = frame;
@@ -193,6 +212,7 @@ export const PeopleList: FC<Pick<ShareProps, 'frame' | 'typed' | 'refusal'>> = (
   const { say } = frame;
   const texts = textsOf(props, 'people', say('several.people'), say('several.hint', { max: maxPeople }));
   const mails = { name: shareFields.mailsEach, label: say('several.mailsEach'), wrong: null };
+  const codes = { name: shareFields.verifyEach, label: say('several.verifyEach'), wrong: null };
   const created = typed.created.join('.');
   const count = typed.created.length;
   const total = count + readPeople(typed.people).length;
@@ -213,6 +233,7 @@ export const PeopleList: FC<Pick<ShareProps, 'frame' | 'typed' | 'refusal'>> = (
         </textarea>
       </Field>
       {frame.visitor === null && !typed.mailsEach ? null : <TickBox {...mails} isTicked={typed.mailsEach} />}
+      {offersCodes(frame) || typed.verifyEach ? <TickBox {...codes} isTicked={typed.verifyEach} /> : null}
     </>
   );
 };

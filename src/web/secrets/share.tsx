@@ -198,7 +198,8 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   );
   const cookies = receipts.length === 0 ? [] : [deps.justCreated.set(page), ...made];
   if (refusal !== null) {
-    const field = isSeveral && refusal.field === 'recipient' ? 'people' : refusal.field;
+    const isHere = refusal.field !== 'recipient' || typed.recipient !== '';
+    const field = isHere ? refusal.field : isSeveral ? 'people' : 'verify';
     return { ...(await refuse(request, deps, left, { ...refusal, field })), cookies };
   }
   if ((await request.form()).text(shareFields.byScript) === '') return seeOther(page, cookies);
@@ -217,10 +218,11 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
 }
 
 /** Labels a receipt with the name, the address unless it is mailed to, and the label that all share. */
-function ofPerson({ name, address }: Person, { memo, mailsEach }: TypedShare) {
+function ofPerson({ name, address }: Person, { memo, mailsEach, verifyEach }: TypedShare) {
   const who = name === '' ? address : address === '' || mailsEach ? name : `${name} <${address}>`;
   const recipient = mailsEach ? new Sensitive(address) : null;
-  return { memo: new Sensitive(memo === '' ? who : `${who} · ${memo}`), recipient };
+  const verify = verifyEach ? { verify: new Sensitive(address) } : {};
+  return { memo: new Sensitive(memo === '' ? who : `${who} · ${memo}`), recipient, ...verify };
 }
 
 /** Stops at the first that fails: those before it leave the list, so that sending the form again creates nothing twice. */
@@ -251,9 +253,8 @@ function flawsIn(people: readonly Person[], typed: TypedShare, { frame, caller }
     const { line, address } = person;
     const first = who.indexOf(who[at] ?? '');
     if (first < at) return say('several.twice', { line, other: people[first]?.line ?? 0 });
-    const { memo, recipient } = ofPerson(person, typed);
-    const refused = recipient && checkRecipient(recipient, parseRecipient(address), caller);
-    const flaw = refused ?? checkMemo(memo.expose());
+    const { memo, recipient, verify: to = recipient } = ofPerson(person, typed);
+    const flaw = (to && checkRecipient(to, parseRecipient(address), caller)) ?? checkMemo(memo.expose());
     return flaw && say('several.line', { line, message: refusalOf(flaw, frame.messages).message });
   });
   return flaws.filter((flaw) => flaw !== null).join('\n');
@@ -264,7 +265,7 @@ function toConcealInput(
   typed: TypedShare,
   seconds: number,
 ): ConcealInput {
-  const { passphrase, memo, note, recipient, shareDomain, locale, notify } = typed;
+  const { passphrase, memo, note, recipient, verify, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret.text),
     sealed: null,
@@ -273,13 +274,13 @@ function toConcealInput(
     memo: new Sensitive(memo),
     note: note === '' ? null : new Sensitive(note),
     recipient: recipient === '' ? null : new Sensitive(recipient),
+    verify: verify === '' ? null : new Sensitive(verify),
     shareDomain,
     arrivedOn: host === '' ? null : host,
     // Keeps an account's empty list, so that unticking every box counts.
     notify: signedIn === null && notify.length === 0 ? null : notify,
     ttlSeconds: seconds,
     locale,
-    verify: null,
   };
 }
 
@@ -397,7 +398,7 @@ function refusalOf(refused: Refused, messages: Messages): Refusal {
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'verify_refused':
-      return at(422, null, say('share.illFormed'));
+      return at(422, 'verify', say('share.recipientWrong'));
     case 'undeliverable_recipient':
       return at(422, 'recipient', wrongAddress(messages, 'share.recipientWrong', refused.recipient));
     case 'unknown_share_domain':

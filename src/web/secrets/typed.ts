@@ -215,6 +215,7 @@ export type ShareField =
   | 'note'
   | 'ttl-amount'
   | 'recipient'
+  | 'verify'
   | 'share-domain'
   | 'notify'
   | 'people'
@@ -238,6 +239,7 @@ export function readShare(form: Form, plan: Plan, frame: Frame, notify: readonly
     note: form.text('note'),
     lifetime: readLifetime(form, offerOf(plan)),
     recipient: form.text(shareFields.recipient),
+    verify: form.text(shareFields.verify),
     locale: readMailLanguage(form, frame),
     /** `''` for the site's own domain. */
     shareDomain: form.text('share-domain'),
@@ -246,6 +248,7 @@ export function readShare(form: Form, plan: Plan, frame: Frame, notify: readonly
     /** Those who get a link each (`people.ts`); blank for one link. */
     people: form.text('people'),
     mailsEach: form.text(shareFields.mailsEach) !== '',
+    verifyEach: form.text(shareFields.verifyEach) !== '',
     /** The metadata keys of links that were created before, for others. */
     created: form
       .text(shareFields.created)
