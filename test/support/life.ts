@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { attemptRequest, type Made, readMade } from './calls.ts';
+import { guessCodes } from './code-life.ts';
 import { shareEndToEnd } from './end-to-end-life.ts';
 import {
   ConnectionCut,
@@ -224,23 +225,6 @@ async function guessProofs(session: Session, { sealed, kept }: AllMade, texts: T
   await session.push(attemptRequest({ door: 'v1.reveal', made: sealed }));
 }
 
-/** Has a code mailed, and tries others until no more are allowed. */
-async function guessCodes(session: Session, { verified }: AllMade, { nonce, passphrase }: Texts) {
-  const look = nonce.toString('base64url');
-  const call = (end: string, fields: object) =>
-    session.ask({
-      method: 'POST',
-      path: `/api/v2/secret/${verified.secretKey}/${end}`,
-      headers: json,
-      body: JSON.stringify({ look, ...fields }),
-    });
-  const asked = await call('code', {});
-  if (asked.status !== 200) throw new Error(`a code was refused: ${asked.status}`);
-  await call('code', { look: `${look}=` });
-  const wrong = Array.from({ length: 6 }, (_, n) => `00000${n}`);
-  for (const code of [...wrong, passphrase]) await call('reveal', { code, passphrase });
-}
-
 /** Puts keys, tokens and texts in paths and queries where they do not belong, with every method. */
 async function askStrangePaths(session: Session, { kept }: AllMade, texts: Texts, { token }: Credentials) {
   const { secretKey, metadataKey } = kept;
@@ -376,16 +360,11 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
   await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.repeated }));
   const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
-  const body = JSON.stringify(sealed.body);
-  const opening = requestBytes({ method: 'POST', path, headers: json, body });
-  await expectValue(readings, sealed.wire.ciphertext, opening);
-  await readings.ask({
-    method: 'POST',
-    path: `/secret/${made.web.secretKey}`,
-    headers: form,
-    body: new URLSearchParams({ open: 'now', passphrase }).toString(),
-  });
-  await guessCodes(session, made, texts);
+  const opening = { method: 'POST', path, headers: json, body: JSON.stringify(sealed.body) };
+  await expectValue(readings, sealed.wire.ciphertext, requestBytes(opening));
+  const typed = new URLSearchParams({ open: 'now', passphrase }).toString();
+  await readings.ask({ method: 'POST', path: `/secret/${made.web.secretKey}`, headers: form, body: typed });
+  await guessCodes(session.ask, made.verified, texts);
   for (const ended of [made.burned, made.verified])
     await session.push(attemptRequest({ door: 'v2.burn', made: ended, basic: owner.basic }));
   await burnUnread(session, made, texts);
