@@ -70,6 +70,21 @@ export const codeDefects: readonly SeededDefect[] = [
     },
   },
   {
+    defect: 'a code is dated before the last one, where the time was set back',
+    caughtBy: 'a further code counts, also after the time was set back',
+    seed(store) {
+      const codes: (NewCode & { readonly at: number })[] = [];
+      return {
+        ...store,
+        async putCode(_id, code) {
+          codes.push({ ...code, at: store.now() });
+          return store.now();
+        },
+        findCode: async () => codes.toSorted((a, b) => b.at - a.at)[0]?.codeTag ?? null,
+      };
+    },
+  },
+  {
     defect: 'another opener’s code ends mine',
     caughtBy: lastOnly,
     seed(store) {

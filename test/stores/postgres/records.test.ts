@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
+import { createCodeStore } from '../../../src/store/postgres/codes.ts';
 import { createMailStore } from '../../../src/store/postgres/mail.ts';
 import { createRootStore, createRootUses, createWrappings } from '../../../src/store/postgres/roots.ts';
 import { createSecretStore } from '../../../src/store/postgres/secrets.ts';
@@ -196,6 +197,13 @@ describe('a claim in doubt', () => {
       async end({ other, record: { receiptId, expiresAt: staleAt } }) {
         const mail = { staleAt, noteBox: null, addressBox: null };
         expect(await createMailStore(other.engine).queueDelivery(receiptId, mail)).toBe('gone');
+      },
+    },
+    {
+      name: 'once somebody was told that no code is mailed for it',
+      async end({ other, record, tag }) {
+        const code = { lookTag: tag, codeTag: tag };
+        expect(await createCodeStore(other.engine).putCode(record.secretId, code)).toBeNull();
       },
     },
     { name: 'once everything was burned', end: ({ other }) => other.store.burnAll(null, 10) },
