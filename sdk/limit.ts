@@ -21,11 +21,6 @@ function errorFor(signal: AbortSignal | undefined): MayflyError {
     : new MayflyError('timed_out', 'The server took too long to answer.');
 }
 
-/** A refusal tells the caller more than a timeout does. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof MayflyError && error.status !== null;
-}
-
 export async function withinLimit<T>(
   timeoutMs: number,
   caller: AbortSignal | undefined,
@@ -43,7 +38,9 @@ export async function withinLimit<T>(
   try {
     return await work({ signal, leftMs: () => endMs - performance.now() });
   } catch (error) {
-    if (!signal.aborted || isRefusal(error)) throw error;
+    // A refusal tells the caller more than a timeout does.
+    const isRefusal = error instanceof MayflyError && error.status !== null;
+    if (!signal.aborted || isRefusal) throw error;
     throw errorFor(caller);
   } finally {
     clearTimeout(timer);

@@ -25,7 +25,8 @@ import {
 } from './sealing.ts';
 
 const protocol = 'mayfly/request/1';
-const keyBytes = 32;
+/** A key, or a proof, of 32 bytes. */
+const derive = (from: Bytes, purpose: string) => hkdf(from, `${protocol}/${purpose}`, 32);
 
 /** Takes the link for damaged, unless the runtime lacks X25519. */
 function failed(error: unknown): never {
@@ -50,10 +51,8 @@ export interface Asker {
 export async function openAsker(end: string): Promise<Asker> {
   if (!isFragment(end)) throw damagedLink();
   const secret = fragmentIn(end);
-  const { keys, publicKey } = await deriveKeyPair(await hkdf(secret, `${protocol}/kem`, keyBytes)).catch(
-    failed,
-  );
-  const ownerProof = toBase64Url(await hkdf(secret, `${protocol}/owner`, keyBytes));
+  const { keys, publicKey } = await deriveKeyPair(await derive(secret, 'kem')).catch(failed);
+  const ownerProof = toBase64Url(await derive(secret, 'owner'));
   return { keys, publicKey: new Uint8Array(publicKey), ownerProof };
 }
 
@@ -66,10 +65,9 @@ export function publicKeyIn(end: string): Bytes {
 
 /** Proves the whole ask link, in base64url. */
 export async function askProofOf(publicKey: Bytes): Promise<string> {
-  return toBase64Url(await hkdf(publicKey, `${protocol}/ask`, keyBytes));
+  return toBase64Url(await derive(publicKey, 'ask'));
 }
 
-const termsKeyOf = (publicKey: Bytes) => hkdf(publicKey, `${protocol}/terms`, keyBytes);
 const hashOf = (proof: string) => hash(fromBase64Url(proof) ?? new Uint8Array());
 
 /**
@@ -82,7 +80,7 @@ export async function drawRequest(text: string) {
     throw invalid('prompt', `A prompt is one line of plain text, of 1 to ${maxPromptCharacters} characters.`);
   const answersEnd = toBase64Url(random(16));
   const { publicKey, ownerProof } = await openAsker(answersEnd);
-  const terms = await crypt('encrypt', protocol, await termsKeyOf(publicKey), pad(utf8.encode(prompt)));
+  const terms = await crypt('encrypt', protocol, await derive(publicKey, 'terms'), pad(utf8.encode(prompt)));
   const [owner_hash, ask_hash] = [await hashOf(ownerProof), await hashOf(await askProofOf(publicKey))];
   const sent = { terms: toBase64Url(terms), owner_hash, ask_hash };
   return { sent, publicKey, askEnd: toBase64Url(publicKey), answersEnd };
@@ -94,7 +92,7 @@ export async function drawRequest(text: string) {
  */
 export async function openTerms(terms: string, publicKey: Bytes): Promise<string> {
   try {
-    const prompt = decodeText(unpad(await decrypt(protocol, await termsKeyOf(publicKey), terms)));
+    const prompt = decodeText(unpad(await decrypt(protocol, await derive(publicKey, 'terms'), terms)));
     if (prompt !== '' && flawOfNote(prompt, maxPromptCharacters) === null) return prompt;
   } catch {}
   throw new MayflyError('unreadable', 'The server does not show the prompt that belongs to this link.');
