@@ -203,24 +203,15 @@ async function runTokenCreate(input: Input, world: OperatorWorld): Promise<ExitC
     const { name, scopes } = wanted;
     const username = usernameOf(wanted.email);
     // Printed even with --json, because the server refuses a locked account's token as if it were wrong.
-    if (await isLocked(accounts, username)) warn(world, lockedWords(username));
-    say(world, input, wordsOfNew(tokenId, scopes, canListEarlier));
+    const { lockedAt = null } = (await accounts.store.findAccount(username)) ?? {};
+    if (lockedAt !== null)
+      warn(world, `${username} is locked: the token works only after mayfly account unlock ${username}`);
+    const reach = reachOf(scopes, canListEarlier);
+    const what = `Created token ${tokenId}. Scopes: ${scopes.join(', ')}. ${reach}`;
+    say(world, input, `${what}\nThe token (shown once):`);
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
     return printResult(world, input, json, [token]);
   });
-}
-
-async function isLocked({ store }: OpenAccounts, username: string): Promise<boolean> {
-  const account = await store.findAccount(username);
-  return account !== null && account.lockedAt !== null;
-}
-
-function lockedWords(username: string): string {
-  return `${username} is locked: the token works only after mayfly account unlock ${username}`;
-}
-
-function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
-  return `Created token ${tokenId}. Scopes: ${scopes.join(', ')}. ${reachOf(scopes, canListEarlier)}\nThe token (shown once):`;
 }
 
 function reachOf(scopes: readonly TokenScope[], canListEarlier: boolean): string {

@@ -7,7 +7,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
-  type ClientOptions,
   createClient,
   type MayflyClient,
   MayflyError,
@@ -185,7 +184,7 @@ export async function clientChooser(
     const { server, caller } = await chooseCaller(named, settings, link, world);
     const fetch = patientFetch(server, world);
     return {
-      client: createClient({ server, ...credentialsOf(caller), fetch }),
+      client: createClient({ server, ...(caller && { credentials: credentialsOf(caller) }), fetch }),
       server,
       isAnonymous: caller === null,
       target: link === null ? null : parseLink(link),
@@ -193,10 +192,7 @@ export async function clientChooser(
   };
 }
 
-function credentialsOf(caller: Caller | null): Pick<ClientOptions, 'credentials'> {
-  if (caller === null) return {};
-  return { credentials: { username: caller.username, token: caller.token.expose() } };
-}
+const credentialsOf = ({ username, token }: Caller) => ({ username, token: token.expose() });
 
 /** @throws Refusal if the server refuses */
 export async function withClient(
@@ -213,19 +209,12 @@ export async function withClient(
   }
 }
 
-export function receiptAddress(server: string, metadataKey: string): string {
-  return receiptLink(metadataKey, server);
-}
-
+const untrusted =
+  'its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA’s file)';
 const reasons: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
-      (code) => [
-        code,
-        'its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA’s file)',
-      ],
-    ),
-  ),
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   ENOTFOUND: 'no such host',
@@ -252,7 +241,7 @@ function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }:
   if (kind === 'secret')
     return 'There is no such secret: it was read, burned or has expired, or the link is wrong.';
   const way = isAnonymous ? 'log in, or open' : 'open';
-  return `Unknown key: its secret may be gone, or it may be a metadata key. If it is one, ${way} ${receiptAddress(server, key)}`;
+  return `Unknown key: its secret may be gone, or it may be a metadata key. If it is one, ${way} ${receiptLink(key, server)}`;
 }
 
 const isOfRequest = (kind?: ParsedLink['kind']): boolean => kind === 'ask' || kind === 'answers';
@@ -289,8 +278,7 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not accept this account with this token: see mayfly whoami.`;
   if (error.code === 'not_authorized') {
-    const page =
-      target === null ? '' : ` Its page may work without one: ${receiptAddress(server, target.key)}`;
+    const page = target === null ? '' : ` Its page may work without one: ${receiptLink(target.key, server)}`;
     return `This needs an account: ${howToLogIn}${page}`;
   }
   if (error.code === 'account_required') return `${error.message.replace(/\.$/, '')}: ${howToLogIn}`;

@@ -29,7 +29,7 @@ import {
   UsageError,
   warn,
 } from './command.ts';
-import type { LoginPlace, Logins } from './logins.ts';
+import type { Logins } from './logins.ts';
 import { reasonOf } from './output-file.ts';
 import { plain } from './receipts.ts';
 
@@ -103,10 +103,6 @@ function notWritten(error: unknown, { path }: Logins): never {
   throw new Refusal('not_written', `${path} cannot be written (${reasonOf(error)}).`);
 }
 
-function placeWords(place: LoginPlace, path: string): string {
-  return place === 'keyring' ? 'this system’s keyring' : `${path}, readable only by you`;
-}
-
 async function runLogin(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const settings = await readSettings(world);
   const logins = await openLoginsOrRefuse(world);
@@ -126,7 +122,7 @@ async function runLogin(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const place = await logins
     .keep(server, username, token)
     .catch((error: unknown) => notWritten(error, logins));
-  const kept = placeWords(place, logins.path);
+  const kept = place === 'keyring' ? 'this system’s keyring' : `${logins.path}, readable only by you`;
   const done = `Logged in to ${server} as ${username}. The token is in ${kept}.`;
   printDone(world, input, { server, username, kept: place }, done);
   if (settings.token !== null) say(world, input, 'MAYFLY_TOKEN is set and overrides this login.');

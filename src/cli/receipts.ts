@@ -10,6 +10,7 @@ import {
   type Receipt,
   type Remarks,
 } from '../../sdk/mayfly.ts';
+import { receiptLink } from '../protocol/link.ts';
 import { receiptStates } from '../protocol/vocabulary.ts';
 import {
   type ChosenClient,
@@ -18,7 +19,6 @@ import {
   passphraseOptions,
   readLink,
   readPassphrase,
-  receiptAddress,
   withClient,
 } from './client.ts';
 import {
@@ -147,7 +147,7 @@ export function createdJsonOf(created: Created | Generated, server: string) {
     link: created.link,
     secret_key: created.secretKey,
     metadata_key: created.metadataKey,
-    receipt: receiptAddress(server, created.metadataKey),
+    receipt: receiptLink(created.metadataKey, server),
     ttl: created.ttlSeconds,
     sealed: created.isSealed,
     verify: created.needsCode,
@@ -199,7 +199,7 @@ async function askPage(
   [method, path, expected]: readonly ['GET' | 'POST', string, number],
   { fetch }: PeopleWorld,
 ): Promise<Response> {
-  const address = receiptAddress(server, target?.key ?? '');
+  const address = receiptLink(target?.key ?? '', server);
   const init = { method, redirect: 'manual', signal: AbortSignal.timeout(30_000) } as const;
   const response = await fetch(`${address}/${path}`, init).catch((cause: unknown) => {
     throw new MayflyError('unreachable', '', { cause });

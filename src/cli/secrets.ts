@@ -10,6 +10,7 @@ import {
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import { allCharacterSets, generatedLength } from '../protocol/drawing.ts';
+import { receiptLink } from '../protocol/link.ts';
 import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 import {
   type PeopleWorld,
@@ -17,7 +18,6 @@ import {
   passphraseOptions,
   readLink,
   readPassphrase,
-  receiptAddress,
   serverOption,
   withClient,
 } from './client.ts';
@@ -174,7 +174,7 @@ function printCreated(created: Created | Generated, server: string, input: Input
     created.secretTtlSeconds === null
       ? 'Its receipt'
       : `Opens once${created.needsCode ? ', with a code by email' : ''}. Expires in ${durationWords(created.secretTtlSeconds)} (${expires}).\nWatch or burn it`;
-  say(world, input, `${receipt} (only for you): ${receiptAddress(server, created.metadataKey)}`);
+  say(world, input, `${receipt} (only for you): ${receiptLink(created.metadataKey, server)}`);
   const link = tint('out', 'link', created.link);
   const lines = 'value' in created ? [created.value, link] : [link];
   printResult(world, input, createdJsonOf(created, server), lines);

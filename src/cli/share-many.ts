@@ -5,7 +5,8 @@
  * they would reveal what a secret opens.
  */
 import { type CreateOptions, type MayflyClient, MayflyError } from '../../sdk/mayfly.ts';
-import { type PeopleWorld, receiptAddress, sentenceOf, withClient } from './client.ts';
+import { receiptLink } from '../protocol/link.ts';
+import { type PeopleWorld, sentenceOf, withClient } from './client.ts';
 import { type ExitCode, type Input, readTextFrom, UsageError, type World } from './command.ts';
 import { fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
 import { createdJsonOf, printRemarks } from './receipts.ts';
@@ -140,7 +141,7 @@ export async function shareMany(
         continue;
       }
       printRemarks(result, world);
-      if (!input.json) terminal.err(`  ${receiptAddress(chosen.server, result.metadataKey)}  ${label}\n`);
+      if (!input.json) terminal.err(`  ${receiptLink(result.metadataKey, chosen.server)}  ${label}\n`);
     }
     if (shared === items.length) return 0;
     terminal.err(`${shared} of ${items.length} were shared${restOf(results.at(-1)?.[0] ?? '')}.\n`);
