@@ -110,6 +110,8 @@ const strangeLanguagesHere = () =>
 export const smallTargets = (page: Page): Promise<string[]> => page.evaluate(smallTargetsHere, fingertipPx);
 
 interface Fit {
+  /** Of the window, when it was measured. */
+  readonly width: number;
   readonly overflow: number;
   readonly fields: readonly string[];
   readonly targets: readonly string[];
@@ -118,9 +120,9 @@ interface Fit {
   readonly languages: readonly string[];
 }
 
-/** What does not fit. */
-export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
+async function measure(page: Page, touch: boolean): Promise<{ width: number; flaws: string[] }> {
   const found = await page.evaluate<Fit>(`({
+    width: innerWidth,
     overflow: ${tooWide},
     fields: (${smallFieldsHere})(),
     targets: ${touch} ? (${smallTargetsHere})(${fingertipPx}) : [],
@@ -128,7 +130,7 @@ export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
     scrollers: (${scrollersOutOfReachHere})(),
     languages: (${strangeLanguagesHere})(),
   })`);
-  return [
+  const flaws = [
     ...(found.overflow > 0 ? [`${found.overflow} px too wide`] : []),
     ...found.fields.map((field) => `the text of ${field}`),
     ...found.targets.map((target) => `too small for a finger: ${target}`),
@@ -136,4 +138,33 @@ export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
     ...found.scrollers.map((scroller) => `no key scrolls ${scroller}`),
     ...found.languages.map((lang) => `a part speaks ${lang}`),
   ];
+  return { width: found.width, flaws };
+}
+
+/** What does not fit. */
+export const fitFlaws = async (page: Page, touch: boolean): Promise<string[]> =>
+  (await measure(page, touch)).flaws;
+
+const resize = (page: Page, width: number) => page.setViewportSize({ width, height: 800 });
+
+/**
+ * What does not fit in each width; ends in the last. Sizes and questions follow each other without waiting, so that the browser does not
+ * draw each size. What it answered in another width than it was asked for is asked again.
+ */
+export async function fitFlawsIn(
+  page: Page,
+  widths: readonly number[],
+  touch: boolean,
+): Promise<ReadonlyMap<number, string[]>> {
+  const measured = await Promise.all(
+    widths.map(async (width) => (await Promise.all([resize(page, width), measure(page, touch)]))[1]),
+  );
+  const found = new Map<number, string[]>();
+  for (const [at, width] of widths.entries()) {
+    const { width: asked, flaws = [] } = measured[at] ?? {};
+    if (asked !== width) await resize(page, width);
+    found.set(width, asked === width ? flaws : await fitFlaws(page, touch));
+  }
+  await resize(page, widths.at(-1) ?? 0);
+  return found;
 }

@@ -12,12 +12,11 @@ import {
   openSite,
   openVisitor,
   rulesOfLanguage,
-  type Scheme,
   storageEntries,
   type VisitorOptions,
 } from './browser.ts';
 import { bothLights, flawsOf, type Light, noticedBy } from './creator.ts';
-import { fitFlaws } from './fit.ts';
+import { fitFlaws, fitFlawsIn } from './fit.ts';
 import { type Look, walkEverywhere } from './tour.ts';
 import { walkCodes } from './tour-codes.ts';
 import { walkRequests } from './tour-requests.ts';
@@ -91,27 +90,24 @@ async function plainFlaws(page: Page, name: string): Promise<string[]> {
   ];
 }
 
-/** In each width: what does not fit, told once, with the narrowest; and what axe finds. Ends in the narrowest, dark. */
+/** What axe finds, and what does not fit in each width, told once, with the narrowest. Ends in the first light, as it began. */
 async function flawsIn(page: Page, name: string, way: Way): Promise<string[]> {
   await page.waitForLoadState('load');
+  const [first, ...others] = axeLights[way.rules];
   const rules = way.rules === 'every' ? undefined : rulesOfLanguage;
   const found: string[] = [];
-  const misfits = new Map<string, string>();
-  let shown: Scheme = 'dark';
-  const show = async (scheme: Scheme) => {
-    if (scheme !== shown) await page.emulateMedia({ colorScheme: scheme });
-    shown = scheme;
-  };
-  for (const width of widthsPx.toReversed()) {
-    await page.setViewportSize({ width, height: 800 });
-    for (const flaw of await fitFlaws(page, way.touch === true))
-      misfits.set(flaw, `${name} (${width} px): ${flaw}`);
-    for (const light of axeLights[way.rules].filter((each) => each.width === width)) {
-      await show(light.scheme);
-      found.push(...(await flawsOf(page, `${name} (${light.scheme}, ${width} px)`, rules)));
-    }
-    await show('dark');
+  const ask = async ({ scheme, width }: Light) =>
+    void found.push(...(await flawsOf(page, `${name} (${scheme}, ${width} px)`, rules)));
+  for (const light of others) {
+    await page.emulateMedia({ colorScheme: light.scheme });
+    await page.setViewportSize({ width: light.width, height: 800 });
+    await ask(light);
   }
+  if (others.length > 0) await page.emulateMedia({ colorScheme: 'dark' });
+  const misfits = new Map<string, string>();
+  for (const [width, flaws] of await fitFlawsIn(page, widthsPx.toReversed(), way.touch === true))
+    for (const flaw of flaws) misfits.set(flaw, `${name} (${width} px): ${flaw}`);
+  if (first !== undefined) await ask(first);
   return [...found, ...misfits.values()];
 }
 
