@@ -19,6 +19,7 @@ describe('a path of the API', () => {
     [`/api/v2/secret/${key}/reveal`, 'v2'],
     [`/api/v2/secret/${key}/reveal/done`, 'v2'],
     [`/api/v2/secret/${key}/burn`, 'v2'],
+    [`/api/v2/secret/${key}/code`, 'v2'],
     [`/api/v2/private/${key}`, 'v2'],
     [`/api/v2/private/${key}/burn`, 'v2'],
     [`/api/v2/receipt/${key}/deliver`, 'v2'],
