@@ -19,7 +19,7 @@ import {
 } from './creation-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { creationHeaders, type ReadKey, readKey, repeated } from './idempotency-key.ts';
-import { type Api, define, definition, forGuests, jsonBody, ok } from './operation.ts';
+import { type Api, jsonBody, ok, withGuests } from './operation.ts';
 import {
   createdSecretRecord,
   custid,
@@ -275,7 +275,7 @@ export const creationRefuses = [
   'idempotency_mismatch',
 ] as const;
 
-const concealing = definition({
+const conceal = withGuests({
   name: 'v2.conceal',
   method: 'POST',
   path: '/secret/conceal',
@@ -306,10 +306,7 @@ const concealing = definition({
   },
 });
 
-export const conceal = define(concealing);
-export const guestConceal = forGuests(concealing);
-
-const generating = definition({
+const generate = withGuests({
   name: 'v2.generate',
   method: 'POST',
   path: '/secret/generate',
@@ -334,8 +331,7 @@ const generating = definition({
   },
 });
 
-export const generate = define(generating);
-export const guestGenerate = forGuests(generating);
+export const creationOperations = [...conceal, ...generate];
 
 type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 

@@ -60,17 +60,13 @@ export function define<Input>({ answers, document, ...rest }: Definition<Input>)
   return { ...rest, document: described };
 }
 
-/** Gives a type to a definition that is used twice. */
-export function definition<Input>(given: Definition<Input>): Definition<Input> {
-  return given;
-}
-
-/** Defines the same operation under `/guest`, for newer clients: credentials are not read, and the caller is anonymous. */
-export function forGuests<Input>({ scope: _scope, ...given }: Definition<Input>): V2Operation<Input> {
+/** Also defines the operation under `/guest`, for newer clients: credentials are not read, and the caller is anonymous. */
+export function withGuests<Input>(given: Definition<Input>): readonly V2Operation[] {
+  const { scope: _scope, ...ofGuests } = given;
   const { name, path, document } = given;
   const description = [document.description, 'Credentials are not read: the caller is anonymous.'];
-  return define({
-    ...given,
+  const guests = define({
+    ...ofGuests,
     name: `v2.guest.${name.slice('v2.'.length)}`,
     path: `/guest${path}`,
     access: 'open',
@@ -81,6 +77,7 @@ export function forGuests<Input>({ scope: _scope, ...given }: Definition<Input>)
       tag: 'Guests',
     },
   });
+  return [define(given), guests];
 }
 
 export function jsonBody(schema: ZodType, required: boolean) {

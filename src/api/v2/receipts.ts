@@ -154,7 +154,7 @@ function encodeRecent(
   };
 }
 
-export const recent = define({
+const recent = define({
   name: 'v2.recent',
   method: 'GET',
   path: '/private/recent',
@@ -186,7 +186,7 @@ const onNewerPaths = (method: 'GET' | 'POST', rest = '') => [
   { method, path: `/guest/receipt/:key${rest}` },
 ];
 
-export const receipt = define({
+const receipt = define({
   ...onReceipt,
   name: 'v2.receipt',
   method: 'GET',
@@ -250,7 +250,7 @@ async function checkBurn(service: SecretService, input: ReceiptInput, caller: Ca
   return { outcome: 'already_gone' as const, receipt: looked.receipt };
 }
 
-export const burn = define({
+const burn = define({
   ...onReceipt,
   name: 'v2.burn',
   method: 'POST',
@@ -309,7 +309,7 @@ const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: 
   too_many_mails: refuseMails,
 };
 
-export const deliver = define({
+const deliver = define({
   ...onReceipt,
   name: 'v2.deliver',
   method: 'POST',
@@ -381,7 +381,7 @@ const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, api: Ap
   memo_too_long: ({ maxCharacters }) => refuseField('memo', `Must be at most ${maxCharacters} characters`),
 };
 
-export const change = define({
+const change = define({
   ...onReceipt,
   name: 'v2.change',
   method: 'PATCH',
@@ -425,3 +425,5 @@ export const change = define({
     return okWith(changed, caller, api.links, remarks);
   },
 });
+
+export const receiptOperations = [recent, receipt, change, burn, deliver];

@@ -6,7 +6,7 @@ import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { key, sensitiveText } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
-import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
+import { jsonBody, ok, withGuests } from './operation.ts';
 import {
   custid,
   custidOf,
@@ -104,7 +104,7 @@ async function readOpening(
   };
 }
 
-const revealing = definition({
+const reveal = withGuests({
   name: 'v2.reveal',
   method: 'POST',
   path: '/secret/:key/reveal',
@@ -164,16 +164,13 @@ function encodeRevealed(
   return { ...start, record: { ...record, secret_value: value }, details: { ...details, ...lines } };
 }
 
-export const reveal = define(revealing);
-export const guestReveal = forGuests(revealing);
-
 export const revealDoneBody = z
   .object({ look: look('The nonce that the secret was revealed with.') })
   .meta({ id: 'V2RevealDoneRequest' });
 
 export const revealDoneAnswer = z.object({ success }).meta({ id: 'V2RevealDoneAnswer' });
 
-const finishing = definition({
+const revealDone = withGuests({
   name: 'v2.revealDone',
   method: 'POST',
   path: '/secret/:key/reveal/done',
@@ -199,9 +196,6 @@ const finishing = definition({
   },
 });
 
-export const revealDone = define(finishing);
-export const guestRevealDone = forGuests(finishing);
-
 export const burnUnreadBody = z
   .object({
     ...accessFields,
@@ -224,7 +218,7 @@ export const burnUnreadAnswer = z
   })
   .meta({ id: 'V2BurnUnreadAnswer' });
 
-const burning = definition({
+const burnUnread = withGuests({
   name: 'v2.burnUnread',
   method: 'POST',
   path: '/secret/:key/burn',
@@ -270,5 +264,4 @@ function encodeBurned(
   return { success: true, custid: custidOf(caller), record, details: encodeIgnored(paths) };
 }
 
-export const burnUnread = define(burning);
-export const guestBurnUnread = forGuests(burning);
+export const revealOperations = [...reveal, ...revealDone, ...burnUnread];

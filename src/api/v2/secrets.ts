@@ -18,7 +18,7 @@ import { hint } from '../elsewhere.ts';
 import { illFormed, key, locale, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
-import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
+import { define, jsonBody, ok, withGuests } from './operation.ts';
 import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseMails } from './refusals.ts';
 import { proofFields } from './sealed.ts';
@@ -122,7 +122,7 @@ function decodeInspect(exchange: Exchange): InspectInput {
   };
 }
 
-const inspecting = definition({
+const inspect = withGuests({
   name: 'v2.inspect',
   method: 'GET',
   path: '/secret/:key',
@@ -152,9 +152,6 @@ const inspecting = definition({
     return answerInspected(looked, input.secretKey, caller);
   },
 });
-
-export const inspect = define(inspecting);
-export const guestInspect = forGuests(inspecting);
 
 /** The same record for unknown, read, burned and expired secrets (P17). */
 const unknownSecretRecord = z
@@ -193,7 +190,7 @@ function encodeStatus(secret: SecretView, caller: Caller): z.output<typeof statu
   };
 }
 
-export const secretStatus = define({
+const secretStatus = define({
   name: 'v2.secretStatus',
   method: 'GET',
   path: '/secret/:key/status',
@@ -256,7 +253,7 @@ async function decodeStatuses(exchange: Exchange, dialect: Dialect): Promise<rea
   throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });
 }
 
-export const secretStatuses = define({
+const secretStatuses = define({
   name: 'v2.secretStatuses',
   method: 'POST',
   path: '/secret/status',
@@ -354,7 +351,7 @@ export const codeAnswer = z
   .object({ success, record: codeRecord, details: z.object({ adjusted: localeAdjusted, ignored }) })
   .meta({ id: 'V2CodeAnswer' });
 
-export const mailCode = define({
+const mailCode = define({
   name: 'v2.mailCode',
   method: 'POST',
   path: '/secret/:key/code',
@@ -391,3 +388,5 @@ export const mailCode = define({
     return ok({ success: true, record, details } satisfies z.output<typeof codeAnswer>);
   },
 });
+
+export const secretOperations = [...inspect, secretStatus, secretStatuses, mailCode];

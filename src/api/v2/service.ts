@@ -6,16 +6,16 @@ import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';
 import { bind, type DialectName } from '../version.ts';
 import { batch } from './batch.ts';
-import { conceal, generate, guestConceal, guestGenerate } from './creation.ts';
+import { creationOperations } from './creation.ts';
 import { dialectOf } from './dialect.ts';
 import { domainOperations } from './domains.ts';
 import { type Api, define, ok, type V2Operation } from './operation.ts';
-import { burn, change, deliver, receipt, recent } from './receipts.ts';
+import { receiptOperations } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
 import { requestOperations } from './requests.ts';
-import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
-import { guestInspect, inspect, mailCode, note, secretStatus, secretStatuses } from './secrets.ts';
+import { revealOperations } from './reveal.ts';
+import { note, secretOperations } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
@@ -187,33 +187,17 @@ const authcheck = define({
       : encodeProblem({ problem: 'not_authorized' }),
 });
 
+const ownOperations: readonly V2Operation[] = [
+  ...[...creationOperations, batch, ...secretOperations, ...revealOperations, note, ...receiptOperations],
+  ...[serviceStatus, version, locales, authcheck],
+];
+
+const isForGuests = ({ path }: V2Operation) => path.startsWith('/guest/');
+
+/** In the order of the document. */
 const v2Operations: readonly V2Operation[] = [
-  conceal,
-  generate,
-  batch,
-  inspect,
-  secretStatus,
-  secretStatuses,
-  mailCode,
-  reveal,
-  revealDone,
-  burnUnread,
-  note,
-  recent,
-  receipt,
-  change,
-  burn,
-  deliver,
-  serviceStatus,
-  version,
-  locales,
-  authcheck,
-  guestConceal,
-  guestGenerate,
-  guestInspect,
-  guestReveal,
-  guestRevealDone,
-  guestBurnUnread,
+  ...ownOperations.filter((operation) => !isForGuests(operation)),
+  ...ownOperations.filter(isForGuests),
   ...requestOperations,
   ...domainOperations,
 ];
