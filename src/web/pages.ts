@@ -22,7 +22,7 @@ import { createLanguagePages } from './kit/language-page.tsx';
 import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie } from './kit/session.ts';
-import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createPagePipeline } from './pipeline.tsx';
 import { createRequestPages } from './requests/requests.tsx';
 import { createHereCookie, createJustCreated } from './secrets/cookies.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
@@ -51,21 +51,16 @@ const formRoomBytes = 16_384;
 
 /** Serves every address in `routes.ts` under the base URL's path, and an error page for any other. */
 export function createPages(deps: PageDeps): Serve {
-  const site = siteOf(deps);
-  return createPagePipeline(site, pageRoutes(deps, site));
+  const parts = partsOf(deps);
+  return createPagePipeline(parts, pageRoutes(parts));
 }
 
-function siteOf(deps: PageDeps): Site {
-  const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands, domains } = deps;
+function partsOf(deps: PageDeps) {
+  const { links, brands, domains } = deps;
   const basePath = basePathOf(links.baseUrl);
   const isSecure = links.baseUrl.startsWith('https:');
   return {
-    settings: deps.settings,
-    limiter,
-    clientAddressOf,
-    onAnswer,
-    onFault,
-    accounts,
+    ...deps,
     hostBrands: createHostBrands({ brands, domains, siteHost: links.siteHost }),
     basePath,
     readBody: createBodyReader({ capBytes: deps.bodyCapBytes }),
@@ -76,18 +71,13 @@ function siteOf(deps: PageDeps): Site {
     signInTokenOf: createSignInTokens(isSecure),
     assets: createAssets(),
     staticPages: createStaticPages(),
-  };
-}
-
-function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
-  const isSecure = deps.links.baseUrl.startsWith('https:');
-  const parts = {
-    ...site,
-    ...deps,
     justCreated: createJustCreated(isSecure),
     here: createHereCookie(isSecure),
     keepsCookies: createKeepsCookies(isSecure),
   };
+}
+
+function pageRoutes(parts: ReturnType<typeof partsOf>): PageRoute[] {
   return [
     ...createSharePages(parts).map((route): PageRoute => ({ ...route, isSharing: true })),
     ...createReceiptPages(parts),

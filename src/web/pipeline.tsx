@@ -131,7 +131,7 @@ export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Ser
       target.action === target.page.post ? demandOwnSession(visit, target) : null,
     handle: async (visit, target) => {
       const reply = orMended(visit, await handle(visit, target, staticPages), site);
-      return orElsewhere(visit, withNewCookie(visit, withLanguage(visit, reply, site)), site);
+      return orElsewhere(visit, withCookie(visit.newCookie, withLanguage(visit, reply, site)), site);
     },
     problemOf: pageProblemOf,
     recover,
@@ -359,15 +359,14 @@ function orMended({ request, frame, path, page, match }: Visit, reply: PageReply
   return address === path ? reply : movedTo(address);
 }
 
-function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {
-  if (newCookie === null || reply.content.kind !== 'page') return reply;
-  return { ...reply, cookies: [...(reply.cookies ?? []), newCookie] };
+function withCookie(cookie: string | null, reply: PageReply): PageReply {
+  if (cookie === null || reply.content.kind !== 'page') return reply;
+  return { ...reply, cookies: [...(reply.cookies ?? []), cookie] };
 }
 
 function withLanguage({ query }: Visit, reply: PageReply, site: Site): PageReply {
   const asked = offeredLanguage(site.settings, query.get('lang'));
-  if (asked === null || reply.content.kind !== 'page') return reply;
-  return { ...reply, cookies: [...(reply.cookies ?? []), languageCookie(asked, site)] };
+  return withCookie(asked && languageCookie(asked, site), reply);
 }
 
 const passing: ReadonlySet<PageProblem['problem']> = new Set([
@@ -385,7 +384,7 @@ function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null 
   const isAnswerable =
     passing.has(problem.problem) || (takesFile === true && problem.problem === 'body_too_large');
   if (refuse === undefined || !isAnswerable) return null;
-  return refuse(pageRequestOf(visit, target), problem).then((reply) => withNewCookie(visit, reply));
+  return refuse(pageRequestOf(visit, target), problem).then((reply) => withCookie(visit.newCookie, reply));
 }
 
 /**

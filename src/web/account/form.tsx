@@ -96,11 +96,15 @@ export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, u
   </div>
 );
 
-/** The current password. The hidden field tells password managers whose it is. */
-export const OwnPassword: FC<PasswordFieldProps & { hint?: string }> = ({ frame, ...field }) => (
+export const CurrentPassword: FC<PasswordFieldProps & { hint?: string }> = ({ frame, ...field }) => (
+  <TextField {...field} type="password" autocomplete="current-password" messages={frame.messages} />
+);
+
+/** The hidden field tells password managers whose password it is. */
+export const OwnPassword: FC<PasswordFieldProps & { hint?: string }> = (props) => (
   <>
-    <input type="email" autocomplete="username" value={frame.visitor?.username} readonly hidden />
-    <TextField {...field} type="password" autocomplete="current-password" messages={frame.messages} />
+    <input type="email" autocomplete="username" value={props.frame.visitor?.username} readonly hidden />
+    <CurrentPassword {...props} />
   </>
 );
 

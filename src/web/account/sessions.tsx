@@ -17,7 +17,6 @@ import {
   forAccount,
   formReply,
   refuseForm,
-  TextField,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
@@ -26,7 +25,14 @@ import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
-import { type AccountPageDeps, countGuess, EmailField, type EmailFormProps, signInPost } from './form.tsx';
+import {
+  type AccountPageDeps,
+  CurrentPassword,
+  countGuess,
+  EmailField,
+  type EmailFormProps,
+  signInPost,
+} from './form.tsx';
 import { type AccountHead, AccountPage, headFor } from './sections.tsx';
 
 export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
@@ -72,14 +78,7 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => (
   >
     {back === '' ? null : <input type="hidden" name="back" value={back} />}
     <EmailField {...{ email, refusal }} label={frame.say('logIn.email')} />
-    <TextField
-      name="password"
-      label={frame.say('logIn.password')}
-      type="password"
-      autocomplete="current-password"
-      messages={frame.messages}
-      refusal={refusal}
-    />
+    <CurrentPassword {...{ frame, refusal }} name="password" label={frame.say('logIn.password')} />
   </FormPage>
 );
 

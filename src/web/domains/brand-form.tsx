@@ -112,7 +112,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         hint="domainBrand.afterHint"
       />
       <h2 class="large part">{frame.say('domainBrand.visitorsTitle')}</h2>
-      <Language {...props} />
+      <Language {...props} which="locale" label="domainBrand.language" hint="domainBrand.languageHint" />
       <div class="field">
         <TickBox
           name={brandFields.isPublic}
@@ -127,61 +127,55 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
   );
 };
 
-const Colours: FC<BrandFormProps> = ({ frame, typed, refusal, nearest }) => {
-  const follows = isColour(typed.colour);
+interface FieldProps<Which extends keyof DomainBrand> extends Omit<BrandFormProps, 'name'> {
+  readonly which: Which;
+  readonly label: MessageKey;
+  readonly hint: MessageKey;
+}
+
+function textsOf({ frame: { say }, refusal, which, label, hint }: FieldProps<keyof DomainBrand>): FieldTexts {
+  const name = brandFields[which];
+  return { name, label: say(label), hint: say(hint), wrong: refusal?.wrong[name] ?? null };
+}
+
+const Colours: FC<BrandFormProps> = (props) => {
+  const { frame, typed } = props;
   const own = (scheme: Scheme) => frame.brand.colours[scheme] ?? paletteOf(scheme).leaf ?? '#000000';
-  const of = (which: 'colour' | 'colourDark', fallback: string) => {
-    const field = brandFields[which];
-    return {
-      frame,
-      field,
-      typed: typed[which],
-      fallback,
-      wrong: refusal?.wrong[field] ?? null,
-      nearest: nearest[field] ?? null,
-    };
-  };
+  const dark = isColour(typed.colour) ? nearestReadable(typed.colour, 'dark') : own('dark');
   return (
     <div class="pair">
       <ColourField
-        {...of('colour', own('light'))}
-        label={frame.say('domainBrand.colour')}
-        hint={frame.say('domainBrand.colourHint')}
+        {...props}
+        which="colour"
+        fallback={own('light')}
+        label="domainBrand.colour"
+        hint="domainBrand.colourHint"
       />
       <ColourField
-        {...of('colourDark', follows ? nearestReadable(typed.colour, 'dark') : own('dark'))}
-        label={frame.say('domainBrand.colourDark')}
-        hint={frame.say('domainBrand.colourDarkHint')}
+        {...props}
+        which="colourDark"
+        fallback={dark}
+        label="domainBrand.colourDark"
+        hint="domainBrand.colourDarkHint"
       />
     </div>
   );
 };
 
-interface InstructionsProps extends BrandFormProps {
-  readonly which: 'instructionsBefore' | 'instructionsAfter';
-  readonly label: MessageKey;
-  readonly hint: MessageKey;
-}
-
-const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, label, hint }) => {
-  const name = brandFields[which];
-  const texts = { name, label: frame.say(label), hint: frame.say(hint), wrong: refusal?.wrong[name] ?? null };
+const Instructions: FC<FieldProps<'instructionsBefore' | 'instructionsAfter'>> = (props) => {
+  const texts = textsOf(props);
   return (
     <Field texts={texts}>
       <textarea {...controlAttributes(texts)} class="prose" rows={3} dir="auto" autocomplete="off">
-        {asMarkup(`\n${typed[which]}`)}
+        {asMarkup(`\n${props.typed[props.which]}`)}
       </textarea>
     </Field>
   );
 };
 
-const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
-  const texts = {
-    name: brandFields.locale,
-    label: frame.say('domainBrand.language'),
-    hint: frame.say('domainBrand.languageHint'),
-    wrong: refusal?.wrong[brandFields.locale] ?? null,
-  };
+const Language: FC<FieldProps<'locale'>> = (props) => {
+  const { frame, typed } = props;
+  const texts = textsOf(props);
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)} autocomplete="off">
@@ -194,21 +188,16 @@ const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
   );
 };
 
-interface ColourFieldProps {
-  readonly frame: Frame;
-  readonly field: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly typed: string;
+interface ColourFieldProps extends FieldProps<'colour' | 'colourDark'> {
   /** The site's colour, which the picker shows if none was typed. */
   readonly fallback: string;
-  readonly wrong: string | null;
-  readonly nearest: string | null;
 }
 
 const ColourField: FC<ColourFieldProps> = (props) => {
-  const { frame, field, label, typed, fallback, wrong, nearest } = props;
-  const texts: FieldTexts = { name: field, label, hint: props.hint, wrong };
+  const { frame, which, fallback } = props;
+  const texts = textsOf(props);
+  const { name: field, label } = texts;
+  const [typed, nearest] = [props.typed[which], props.nearest[field]];
   const shown = isColour(typed) ? typed : fallback;
   return (
     <div>
@@ -232,7 +221,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
         <input type="hidden" name={`${field}-before`} value={asMarkup(typed)} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>
-      {nearest === null ? null : <Nearest frame={frame} field={field} nearest={nearest} />}
+      {nearest === undefined ? null : <Nearest frame={frame} field={field} nearest={nearest} />}
     </div>
   );
 };

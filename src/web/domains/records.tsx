@@ -56,27 +56,26 @@ const Found: FC<{ frame: Frame }> = ({ frame }) => (
 const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   if (domain.txtRecord === null) return null;
   const { host, value } = domain.txtRecord;
-  return (
-    <>
-      <RecordPart frame={frame} type="TXT" part="name" text={host} />
-      <RecordPart frame={frame} type="TXT" part="value" text={value} />
-      <p class="hint">{frame.say('domain.shortName', { name: ltr(shortNameOf(host, domain)) })}</p>
-    </>
-  );
+  return <NamedRecord {...{ frame, domain, value }} type="TXT" name={host} />;
 };
 
 /** The CNAME of a subdomain, which then follows the target when it moves. */
-const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
-  const { name, target } = domain;
-  return (
-    <>
-      <p>{frame.say('domain.aliasText')}</p>
-      <RecordPart frame={frame} type="CNAME" part="name" text={name} />
-      <RecordPart frame={frame} type="CNAME" part="value" text={target.host} />
-      <p class="hint">{frame.say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
-    </>
-  );
-};
+const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => (
+  <>
+    <p>{frame.say('domain.aliasText')}</p>
+    <NamedRecord {...{ frame, domain }} type="CNAME" name={domain.name} value={domain.target.host} />
+  </>
+);
+
+type NamedProps = RecordsProps & Pick<PartProps, 'type'> & { readonly name: string; readonly value: string };
+
+const NamedRecord: FC<NamedProps> = ({ frame, domain, type, name, value }) => (
+  <>
+    <RecordPart {...{ frame, type }} part="name" text={name} />
+    <RecordPart {...{ frame, type }} part="value" text={value} />
+    <p class="hint">{frame.say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
+  </>
+);
 
 /** For a registered name, which cannot have a CNAME itself (RFC 1912 §2.4). */
 const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {

@@ -71,7 +71,7 @@ export function textsFor({ say }: Says, texts: Readonly<Record<string, MessageKe
 type Attributes = JSX.IntrinsicElements;
 export type ButtonProps = Attributes['button'] & { frame: Says; say: MessageKey; icon?: IconName };
 
-/** Sends its form, if it has no other type. */
+/** Sends its form, unless it has another type. */
 export const Button: FC<ButtonProps> = ({ frame, say, icon, ...attributes }) => (
   <button type="submit" {...attributes}>
     {icon === undefined ? null : <Icon name={icon} />}
@@ -83,7 +83,7 @@ export const ScriptButton: FC<ButtonProps> = (props) => <Button {...props} type=
 
 type ChipProps = PropsWithChildren<Attributes['details'] & { icon: IconName; title: string }>;
 
-/** An option in a row of such, which unfolds. */
+/** An option that unfolds, in a row of others. */
 export const Chip: FC<ChipProps> = ({ icon, title, children, class: kind = 'chip', ...attributes }) => (
   <details {...attributes} class={kind}>
     <summary>

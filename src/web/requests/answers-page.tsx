@@ -137,7 +137,7 @@ const AskLink: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <div id="handing">
       <Handing
-        {...{ frame, link: null, says: links, qrHint: null }}
+        {...{ frame, link: null, says: links }}
         message={{ locale: messages.locale, isOpen: false }}
         parts={{ subject: say('answers.subject'), text }}
       />

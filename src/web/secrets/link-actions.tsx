@@ -23,7 +23,7 @@ interface HandingProps {
   /** `null` if the script fills it in. */
   readonly link: string | null;
   readonly says: Readonly<Record<'link' | 'hint' | 'hintOfCopied' | 'qr', MessageKey>>;
-  readonly qrHint: MessageKey | null;
+  readonly qrHint?: MessageKey;
   readonly parts: MessageParts;
   readonly message: ChosenMessage;
   /** The address of the message in other languages, and their list; neither if there is only one. */
@@ -87,7 +87,7 @@ export const Handing: FC<HandingProps> = (props) => {
           </summary>
           <div class="panel">
             <QrCode frame={frame} text={link} alt={says.qr} />
-            {qrHint === null ? null : <p class="hint">{say(qrHint)}</p>}
+            {qrHint === undefined ? null : <p class="hint">{say(qrHint)}</p>}
           </div>
         </details>
         <Message {...props} />
