@@ -19,10 +19,7 @@ import { png } from './pictures.ts';
 import { walkList } from './tour-recent.ts';
 import { makeLocked, makeWaiting } from './waiting.ts';
 
-/**
- * Called at every state; the names are unique within a walk.
- * @param again loads the state anew, where a page has it without what was done before
- */
+/** Called at every state; the names are unique within a walk. `again` loads the state anew, if its page does so by itself. */
 export type Look = (name: string, again?: () => Promise<void>) => Promise<void>;
 
 const email = 'robin@example.org';
