@@ -98,12 +98,8 @@ function createAgentServer(tools: Tools, version: string): McpServer {
     { link: text(2_000, 'The whole link, with the part after #'), into: newFile('Where to write it') },
     tools.fetch,
   );
-  register(
-    'status',
-    'Says whether what this server shared was opened.',
-    { shortkey: name('The shortkey that share answered') },
-    tools.status,
-  );
+  const shortkey = name('The shortkey that share answered');
+  register('status', 'Says whether what this server shared was opened.', { shortkey }, tools.status);
   register(
     'burn',
     'Destroys what this server shared, unless someone has opened it, or closes a request.',

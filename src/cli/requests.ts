@@ -32,28 +32,18 @@ async function runRequests(input: Input, world: OperatorWorld): Promise<ExitCode
     if (end !== undefined) return endOne(end, requests, accounts, input, world);
     if (requests.length === 0) world.terminal.err('No open requests.\n');
     const time = (seconds: number) => timeOf(seconds, world.terminal.isOutputSeen);
-    const rows = requests.map(async ({ id, owner, reports, createdAt, until, taken, places }) => {
-      const username = (await accounts.store.findAccountById(owner ?? noAccountId))?.username ?? null;
-      const json = { id: id.toHex(), username, reports, created: createdAt, until, answers: taken, places };
-      const answers = `${taken} of ${plural(places, 'answer')}`;
-      const by = username ?? 'without an account';
-      const words = [
-        json.id,
-        plural(reports, 'report'),
-        by,
-        time(createdAt),
-        `until ${time(until)}`,
-        answers,
-      ];
-      return { json, line: words.join('\t') };
+    const find = ({ owner }: ListedRequest) => accounts.store.findAccountById(owner ?? noAccountId);
+    const owners = await Promise.all(requests.map(find));
+    const json = requests.map(({ id, reports, createdAt: created, until, taken: answers, places }, n) => {
+      const username = owners[n]?.username ?? null;
+      return { id: id.toHex(), username, reports, created, until, answers, places };
     });
-    const all = await Promise.all(rows);
-    return printResult(
-      world,
-      input,
-      all.map(({ json }) => json),
-      all.map(({ line }) => line),
-    );
+    const lines = json.map(({ id, username, reports, created, until, answers, places }) => {
+      const by = username ?? 'without an account';
+      const taken = `${answers} of ${plural(places, 'answer')}`;
+      return [id, plural(reports, 'report'), by, time(created), `until ${time(until)}`, taken].join('\t');
+    });
+    return printResult(world, input, json, lines);
   });
 }
 
