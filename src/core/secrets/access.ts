@@ -33,15 +33,7 @@ import type { StoredSecret } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';
 import { guesses } from './attempts.ts';
 import { isProofOf } from './end-to-end.ts';
-import type {
-  AccessRefusal,
-  InspectInput,
-  NoGuessLeft,
-  RevealInput,
-  SecretRefusal,
-  SecretView,
-  WrongGuess,
-} from './outcomes.ts';
+import type { AccessRefusal, InspectInput, RevealInput, SecretRefusal, SecretView } from './outcomes.ts';
 
 /** Dependencies of proving access, which creates no secret and changes only the counted guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
@@ -62,7 +54,7 @@ export interface ProvenSecret extends LiveSecret {
   readonly keys: ProvenKeys;
 }
 
-export type Access = ProvenSecret | AccessRefusal;
+type Access = ProvenSecret | AccessRefusal;
 
 /** Returns `null` if the secret is unknown, read, burned or expired. */
 export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<LiveSecret | null> {
@@ -158,12 +150,12 @@ export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInpu
 }
 
 /** Text that cannot be a passphrase is rejected without using up a guess; rejecting it costs nothing and reveals nothing. */
-const impossibleGuess: WrongGuess<'passphrase_wrong'> = {
+const impossibleGuess = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
   moreAfterSeconds: 0,
   needsCreator: false,
-};
+} as const;
 
 async function tryPassphrase(
   deps: AccessCore,
@@ -192,19 +184,19 @@ export function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix
 }
 
 /** @param compute returns `null` for a wrong guess; called only after the guess is counted */
-export async function countGuess<Right, By extends LockCause>(
+async function countGuess<Right, By extends LockCause>(
   { store, ring, events }: AccessCore,
   { stored: { secretId }, tag }: LiveSecret,
   by: By,
   clientPrefix: string,
   compute: () => Promise<Right | null>,
-): Promise<Right | NoGuessLeft<(typeof guesses)[By]['none']> | WrongGuess<`${By}_wrong`>> {
+) {
   const { idOf, limits, none } = guesses[by];
   const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
   const reservation = await store.reserve(idOf(secretId), client, limits);
   if (reservation.outcome === 'exhausted') {
     events({ event: 'attempts_exhausted', tag });
-    return { ...reservation, outcome: none };
+    return { ...reservation, outcome: none as (typeof guesses)[By]['none'] };
   }
   const right = await compute().catch(async (fault: unknown) => {
     // Nothing was computed (the queue was full), so this does not count as a guess.
