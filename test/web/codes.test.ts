@@ -105,7 +105,8 @@ describe('the page of a secret that asks for a code', () => {
     const last = await reader.open({ code: wrongFor(code) });
     expect(wrongCodeIn(last)).toBe(words('secret.codeWrongLast', { wait: '10 minutes' }));
     const locked = await reader.open({ code });
-    expect([locked.status, locked.html.includes(words('secret.codesExhaustedTitle'))]).toEqual([429, true]);
+    const wait = words('secret.exhausted', { wait: '10 minutes' });
+    expect([locked.status, wrongCodeIn(locked)]).toEqual([429, wait]);
     app.clock.advance(600);
     await reader.askForCode();
     expect(textIn((await reader.open({ code: await codeMailed(app) })).html, 'value')).toBe('canary');
@@ -188,7 +189,7 @@ describe('the page of a secret that asks for a code', () => {
     for (let codes = 0; codes < 3; codes += 1) expect((await reader.askForCode()).sent.status).toBe(303);
     const code = await codeMailed(app);
     const { sent } = await reader.askForCode();
-    expect([sent.status, Number(sent.headers.get('retry-after')) > 600]).toEqual([429, true]);
+    expect(sent.status).toBe(429);
     expect(sent.html).toMatch(saying('secret.codesUsedUp'));
     expect(sent.html).toContain('id="code"');
     expect(codesMailed(app)).toBe(3);

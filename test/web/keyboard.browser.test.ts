@@ -2,8 +2,9 @@
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { askOn } from './asked.ts';
-import { overflowPx } from './browser.ts';
-import { carry, focusOf, headingOf } from './creator.ts';
+import { overflowPx, pressOpen } from './browser.ts';
+import { mailbox } from './codes.ts';
+import { carry, focusOf, goOn, headingOf } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
 import { makeSealed } from './sealed-link.ts';
 import { signUpAs } from './signed-in.ts';
@@ -136,6 +137,10 @@ describe('by keyboard alone', () => {
         };
         for (const path of ['/', '/about', '/docs', '/docs/ci', waiting.secretPath, sealed.link])
           await look(path);
+        const { secretPath } = await makeWaiting(site.app, { verify: mailbox, caller: signedIn.caller });
+        await look(secretPath);
+        await goOn(page, () => pressOpen(page));
+        expect(await keyboardFlaws(page)).toEqual([]);
         await carry(page, site.baseUrl, cookie);
         const { askLink, answersLink } = await askOn(page, site, 'The password of the NAS');
         await page.check('#remember');

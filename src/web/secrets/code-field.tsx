@@ -50,7 +50,8 @@ export const CodeField: FC<CodeFieldProps> = ({ frame: { say }, code, link, refu
   return (
     <>
       <p class="arrival">
-        {say('secret.codeSent', { address: shownAddress(code.to) })}{' '}
+        {say('secret.codeSent', { address: shownAddress(code.to) })}
+        <br />
         <a href={`${link}?again`} data-keeps-fragment>
           {say('secret.codeAgain')}
         </a>

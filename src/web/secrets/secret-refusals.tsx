@@ -51,6 +51,7 @@ export async function refusedReply(
     case 'passphrase_wrong':
       return ask(422, { passphrase: wrongText(messages, refusal), typedCode });
     case 'codes_exhausted':
+      return ask(429, { code: exhaustedText(messages, refusal) });
     case 'attempts_exhausted':
       return exhausted(request, deps, refusal);
   }
@@ -71,15 +72,14 @@ type Exhaustion = NoGuessLeft<'attempts_exhausted' | 'codes_exhausted'>;
 /** Tells the reader when another guess is allowed, unless the secret expires first. */
 async function exhausted(request: PageRequest, deps: SecretDeps, refusal: Exhaustion): Promise<PageReply> {
   const { retryAfterSeconds, needsCreator } = refusal;
-  const isCode = refusal.outcome === 'codes_exhausted';
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { messages } = request.frame;
   const { say } = messages;
-  const title = say(isCode ? 'secret.codesExhaustedTitle' : 'secret.exhaustedTitle');
+  const title = say('secret.exhaustedTitle');
   const isTooLate = !needsCreator && retryAfterSeconds >= waiting.secret.secretTtlSeconds;
   const lead = isTooLate ? say('secret.exhaustedForGood') : exhaustedText(messages, refusal);
-  const advice = isTooLate || needsCreator || isCode ? null : say('secret.exhaustedAdvice');
+  const advice = isTooLate || needsCreator ? null : say('secret.exhaustedAdvice');
   return delayed(request, 429, { title, lead, advice }, { 'retry-after': String(retryAfterSeconds) });
 }
 

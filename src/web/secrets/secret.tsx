@@ -122,9 +122,7 @@ async function mailCode(request: PageRequest, deps: SecretDeps): Promise<PageRep
   }
   if (mailed.outcome === 'needs_no_code') return again(422);
   if (mailed.outcome !== 'too_many_mails') return refusedReply(request, deps, mailed, again);
-  const { retryAfterSeconds } = mailed;
-  const reply = await again(429, { notice: say('secret.codesUsedUp', { wait: wait(retryAfterSeconds) }) });
-  return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfterSeconds) } };
+  return again(429, { notice: say('secret.codesUsedUp', { wait: wait(mailed.retryAfterSeconds) }) });
 }
 
 /** Does not reveal whether there was a second look to end (P17). */
