@@ -161,19 +161,23 @@ export function signInPost(
   };
 }
 
+interface LinkRequest {
+  readonly page: keyof typeof sentTexts;
+  readonly ask: AccountService['requestSignUp'] | AccountService['requestReset'];
+  readonly redisplay: SignInHandler;
+}
+
 /** Requests a link by email. Every address gets the same response (P17); text that is not an address does not count against the limit. */
 export async function askForLink(
   request: PageRequest,
   deps: AccountPageDeps,
-  page: keyof typeof sentTexts,
-  redisplay: SignInHandler,
+  { page, ask, redisplay }: LinkRequest,
 ): Promise<PageReply> {
   const { frame, clientPrefix } = request;
-  const { accounts, limiter } = deps;
+  const { limiter } = deps;
   const email = (await request.form()).text('email');
   const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
   await takeShared(limiter, calls);
-  const ask = page === 'signUp' ? accounts.requestSignUp : accounts.requestReset;
   const asked = await ask({ email, locale: frame.messages.locale });
   if (asked.outcome === 'invalid_email') {
     await limiter.refundShared(calls);

@@ -192,7 +192,8 @@ async function showForgotten(
   return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
 }
 
-const ask: SignInHandler = (request, deps) => askForLink(request, deps, 'forgotten', showForgotten);
+const ask: SignInHandler = (request, deps) =>
+  askForLink(request, deps, { page: 'forgotten', ask: deps.accounts.requestReset, redisplay: showForgotten });
 
 async function showReset(
   { frame, key, form }: PageRequest,

@@ -127,7 +127,7 @@ async function showForm(
 async function ask(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
-  return askForLink(request, deps, 'signUp', showForm);
+  return askForLink(request, deps, { page: 'signUp', ask: deps.accounts.requestSignUp, redisplay: showForm });
 }
 
 async function showChoice(
