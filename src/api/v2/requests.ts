@@ -191,7 +191,7 @@ const answer = onRequest({
   }),
 });
 
-function encodeMailbox(found: Mailbox) {
+function encodeMailbox(found: Mailbox): Omit<output<typeof answersAnswer>, 'success' | 'custid' | 'details'> {
   const records = found.answers.map(encodeAnswer);
   return { record: encodeRequest(found), records, count: records.length };
 }
