@@ -8,29 +8,23 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 const root = join(import.meta.dir, '..', '..', '..');
 
-/** In display order. The key is the last part of the page's address. */
-const shelf = [
-  { key: 'command', file: 'docs/command.md', tells: 'Share, read and burn from a terminal or a script.' },
-  { key: 'codes', file: 'docs/codes.md', tells: 'What a code to a mailbox stops, and what it does not.' },
-  { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
-  { key: 'client', file: 'sdk/README.md', tells: 'The TypeScript client for Node, Bun, Deno and browsers.' },
-  { key: 'ci', file: 'docs/ci.md', tells: 'Secrets in GitHub Actions and GitLab CI/CD.' },
-  { key: 'mcp', file: 'docs/mcp.md', tells: 'Secrets for AI agents, which never read them.' },
-  {
-    key: 'end-to-end',
-    file: 'docs/end-to-end.md',
-    tells: 'What end-to-end encryption protects from, the protocol, and test vectors.',
-  },
-  {
-    key: 'requests',
-    file: 'docs/requests.md',
-    tells: 'What they protect from, the protocol, and test vectors.',
-  },
-] as const;
+/** In display order: what each tells, by the last part of its page's address, which is also its name in `docs/`. */
+const shelf = {
+  command: 'Share, read and burn from a terminal or a script.',
+  codes: 'What a code to a mailbox stops, and what it does not.',
+  api: 'The HTTP API in curl, TypeScript, Python and Go.',
+  client: 'The TypeScript client for Node, Bun, Deno and browsers.',
+  ci: 'Secrets in GitHub Actions and GitLab CI/CD.',
+  mcp: 'Secrets for AI agents, which never read them.',
+  'end-to-end': 'What end-to-end encryption protects from, the protocol, and test vectors.',
+  requests: 'What they protect from, the protocol, and test vectors.',
+};
+
+const fileOf = (key: string) => (key === 'client' ? 'sdk/README.md' : `docs/${key}.md`);
 
 /** The site's page for each file, relative to the base path. */
 const served: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(shelf.map(({ key, file }) => [file, `docs/${key}`])),
+  ...Object.fromEntries(Object.keys(shelf).map((key) => [fileOf(key), `docs/${key}`])),
   'docs/openapi/mayfly.json': 'api/v2/openapi.json',
   'SECURITY.md': 'security',
   '/api/docs': 'api/docs',
@@ -129,7 +123,8 @@ function blocksOf(tokens: readonly Token[], reader: Marked): readonly Block[] {
 
 /** @throws if a document does not begin with its title */
 export function readDocuments(): readonly Document[] {
-  return shelf.map(({ key, file, tells }) => {
+  return Object.entries(shelf).map(([key, tells]) => {
+    const file = fileOf(key);
     const reader = createReader(file);
     const tokens = reader.lexer(readFileSync(join(root, file), 'utf8'));
     const isHeading = (depth: number) => (token: Token) =>
