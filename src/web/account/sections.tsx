@@ -14,6 +14,7 @@ import {
   type PageHeadProps,
 } from '../kit/form-page.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
+import type { Way } from '../kit/message-page.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 
 const sections = {
@@ -35,6 +36,10 @@ interface SectionProps {
 
 interface AccountPageProps extends SectionProps, PageHeadProps {
   readonly scripts?: readonly ScriptName[];
+  /** To the page that it is below. */
+  readonly back?: Way;
+  /** Its children have the title. */
+  readonly hasOwnHead?: boolean;
 }
 
 /** What all pages of an account have. @param done what the address may say was done */
@@ -50,33 +55,25 @@ export async function headFor(
 export type AccountHead = Awaited<ReturnType<typeof headFor>>;
 
 export const AccountPage: FC<PropsWithChildren<AccountPageProps>> = (props) => {
-  const { section, isBelow = false, hasDomains, scripts = [], children, ...head } = props;
+  const { section, isBelow = false, hasDomains, back, hasOwnHead, scripts = [], children, ...head } = props;
+  const { frame, title } = head;
   return (
-    <AccountFrame {...{ frame: head.frame, section, isBelow, hasDomains, scripts }} title={head.title}>
-      <PageHead {...head} />
-      {children}
-    </AccountFrame>
+    <Page frame={frame} title={title} scripts={scripts} styles={['account']}>
+      <div class="account">
+        <SectionNav {...{ frame, section, isBelow, hasDomains }} />
+        <div class="account-part">
+          {back === undefined ? null : (
+            <p class="back">
+              <a href={back[0]}>{back[1]}</a>
+            </p>
+          )}
+          {hasOwnHead === true ? null : <PageHead {...head} />}
+          {children}
+        </div>
+      </div>
+    </Page>
   );
 };
-
-interface AccountFrameProps extends SectionProps {
-  readonly title: string;
-  readonly scripts: readonly ScriptName[];
-}
-
-export const AccountFrame: FC<PropsWithChildren<AccountFrameProps>> = ({
-  title,
-  scripts,
-  children,
-  ...place
-}) => (
-  <Page frame={place.frame} title={title} scripts={scripts} styles={['account']}>
-    <div class="account">
-      <SectionNav {...place} />
-      <div class="account-part">{children}</div>
-    </div>
-  </Page>
-);
 
 const SectionNav: FC<SectionProps> = ({ frame: { say, href }, section, isBelow, hasDomains }) => (
   <nav class="sections" aria-label={say('account.nav')}>

@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { BrandProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { AccountFrame } from '../account/sections.tsx';
+import { AccountPage } from '../account/sections.tsx';
 import { maxLogoBytes } from '../brand/logo.ts';
 import {
   type AccountRequest,
@@ -13,7 +13,6 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
-  PageHead,
   refuseField,
 } from '../kit/form-page.tsx';
 import type { Messages } from '../kit/language.ts';
@@ -73,25 +72,18 @@ interface BrandPageProps extends BrandFormProps {
 
 const BrandPage: FC<BrandPageProps> = (props) => {
   const { frame, name, domain, refusal, done } = props;
+  const shown = domain === null ? null : { domain: `\u2068${domain.unicodeName}\u2069` };
   return (
-    <AccountFrame
-      frame={frame}
+    <AccountPage
+      {...{ frame, done, refusal }}
+      {...(shown === null ? {} : { lead: frame.say('domainBrand.lead', shown) })}
       section="domains"
       isBelow
       hasDomains
+      back={[frame.href('domain', name), frame.say('domainBrand.back')]}
       title={frame.say('domainBrand.title')}
       scripts={['colour']}
     >
-      <p class="back">
-        <a href={frame.href('domain', name)}>{frame.say('domainBrand.back')}</a>
-      </p>
-      <PageHead
-        {...{ frame, done, refusal }}
-        title={frame.say('domainBrand.title')}
-        {...(domain === null
-          ? {}
-          : { lead: frame.say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` }) })}
-      />
       <BrandForm {...props} />
       <DomainLogoForm
         frame={frame}
@@ -99,7 +91,7 @@ const BrandPage: FC<BrandPageProps> = (props) => {
         logoName={domain?.logoName ?? null}
         wrong={refusal?.wrong.logo ?? null}
       />
-    </AccountFrame>
+    </AccountPage>
   );
 };
 

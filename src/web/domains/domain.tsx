@@ -7,7 +7,7 @@ import type { DomainFinding } from '../../core/share-domain.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { DomainState } from '../../protocol/vocabulary.ts';
-import { AccountFrame } from '../account/sections.tsx';
+import { AccountPage } from '../account/sections.tsx';
 import {
   type AccountRequest,
   DoneNote,
@@ -95,17 +95,16 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
   const { say } = messages;
   const { state, txtRecord } = domain;
   return (
-    <AccountFrame
+    <AccountPage
       frame={frame}
       section="domains"
       isBelow
       hasDomains
+      back={[href('domains'), say('domain.back')]}
       title={domain.unicodeName}
+      hasOwnHead
       scripts={['copy', 'time']}
     >
-      <p class="back">
-        <a href={href('domains')}>{say('domain.back')}</a>
-      </p>
       <h1>
         <DomainName name={domain.unicodeName} />
       </h1>
@@ -125,7 +124,7 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
           {say('domain.remove')}
         </a>
       </p>
-    </AccountFrame>
+    </AccountPage>
   );
 };
 
