@@ -3,9 +3,10 @@
  * without a person's tick or press. Unknown, opened, burned and expired secrets get one response (P17); every refusal leads back to the
  * link. The opener may reload for a minute (`look-cookie.ts`).
  */
+import { nonceIn } from '../../core/secrets/look.ts';
 import { textOf } from '../../core/secrets/reveal.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { fromBase64Url } from '../../protocol/base64url.ts';
+import { fromBase64Url, sixteenBytesForm } from '../../protocol/base64url.ts';
 import {
   type PageProblem,
   type PageReply,
@@ -125,9 +126,14 @@ async function mailCode(request: PageRequest, deps: SecretDeps): Promise<PageRep
   return again(429, { notice: say('secret.codesUsedUp', { wait: wait(mailed.retryAfterSeconds) }) });
 }
 
-/** Does not reveal whether there was a second look to end (P17). */
+/**
+ * A form sends the field of its nonce, and a script that drew a nonce the nonce itself. Does not reveal whether there was a
+ * second look to end (P17).
+ */
 async function finish(request: PageRequest, { service }: SecretDeps): Promise<PageReply> {
-  const look = lookOf(request.cookies, (await request.form()).text(lookFieldName));
-  if (look !== null) await service.finishLook({ secretKey: request.key, look });
+  const sent = (await request.form()).text(lookFieldName);
+  const drawn = sixteenBytesForm.test(sent) ? nonceIn(sent) : null;
+  for (const look of [lookOf(request.cookies, sent), drawn])
+    if (look !== null) await service.finishLook({ secretKey: request.key, look });
   return seeOther(request.frame.href('secretDone', request.key));
 }
