@@ -92,11 +92,14 @@ const scrollersOutOfReachHere = () => {
   const reachable = 'a[href], button, input:not([type="hidden"]), select, textarea, summary, [tabindex="0"]';
   return [...document.querySelectorAll('body *')]
     .filter((element) => {
+      const isWide = element.scrollWidth - element.clientWidth > 14;
+      const isHigh = element.scrollHeight - element.clientHeight > 14;
+      // Few are, and the style of all the others takes longer than anything else here.
+      if (!isWide && !isHigh) return false;
       const { overflowX, overflowY } = getComputedStyle(element);
-      const wide = element.scrollWidth - element.clientWidth > 14 && /auto|scroll/.test(overflowX);
-      const high = element.scrollHeight - element.clientHeight > 14 && /auto|scroll/.test(overflowY);
+      const scrolls = (isWide && /auto|scroll/.test(overflowX)) || (isHigh && /auto|scroll/.test(overflowY));
       const isReached = element.matches(reachable) || element.querySelector(reachable) !== null;
-      return (wide || high) && !isReached && element.checkVisibility({ visibilityProperty: true });
+      return scrolls && !isReached && element.checkVisibility({ visibilityProperty: true });
     })
     .map((element) => element.outerHTML.slice(0, 80));
 };
