@@ -13,6 +13,7 @@ import {
   concealAnswer,
   type FormPlace,
   generateAnswer,
+  onCreation,
   readConcealForm,
   readGenerateForm,
 } from './creation.ts';
@@ -92,12 +93,10 @@ interface Batch {
 const besideSecrets = z.object({ secrets: z.unknown() });
 
 export const batch = define<Batch>({
+  ...onCreation,
   name: 'v2.batch',
   method: 'POST',
   path: '/secret/batch',
-  access: 'anyone',
-  scope: 'create',
-  limit: 'create',
   bodyCapBytes: (caller: Caller, { plans }: Api) => creationCapBytesFor(plans, planOf(plans, caller)),
   document: {
     summary: 'Create several secrets',

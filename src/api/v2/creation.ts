@@ -267,6 +267,8 @@ export async function answerGenerate(
   return answerCreation('generate', outcome, { creation, header, caller, api });
 }
 
+export const onCreation = { access: 'anyone', scope: 'create', limit: 'create' } as const;
+
 export const creationRefuses = [
   'account_required',
   'public_sharing_disabled',
@@ -276,12 +278,10 @@ export const creationRefuses = [
 ] as const;
 
 const conceal = withGuests({
+  ...onCreation,
   name: 'v2.conceal',
   method: 'POST',
   path: '/secret/conceal',
-  access: 'anyone',
-  scope: 'create',
-  limit: 'create',
   bodyCapBytes: (caller: Caller, { plans }: Api) => creationCapBytesFor(plans, planOf(plans, caller)),
   document: {
     summary: 'Create a secret',
@@ -307,12 +307,10 @@ const conceal = withGuests({
 });
 
 const generate = withGuests({
+  ...onCreation,
   name: 'v2.generate',
   method: 'POST',
   path: '/secret/generate',
-  access: 'anyone',
-  scope: 'create',
-  limit: 'create',
   document: {
     summary: 'Generate a secret',
     description: 'Creates a secret with a random value, and answers that value, once.',

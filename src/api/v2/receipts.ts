@@ -14,7 +14,6 @@ import type {
 } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { UnixSeconds } from '../../core/time.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
 import {
@@ -83,13 +82,18 @@ const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as con
 const tag = 'Metadata';
 const params = { key: 'The metadata key.' };
 
-function unknownMetadata(metadataKey: string, { unknownRecordKeys }: Dialect): Reply {
-  return refuse('unknown_secret', { extra: unknownRecordKeys(metadataKey) });
-}
+type ReceiptTable<Refusal extends { readonly outcome: string }> = Table<
+  Refusal,
+  'outcome',
+  [metadataKey: string, api: Api]
+>;
 
-function alreadyGone(receipt: ReceiptView, links: Links): Reply {
-  return refuse('already_gone', { extra: { record: encodeMetadata(receipt, links) } });
-}
+const goneTable = {
+  unknown: (_: unknown, metadataKey: string, { dialect }: Api) =>
+    refuse('unknown_secret', { extra: dialect.unknownRecordKeys(metadataKey) }),
+  already_gone: ({ receipt }: { readonly receipt: ReceiptView }, _metadataKey: string, { links }: Api) =>
+    refuse('already_gone', { extra: { record: encodeMetadata(receipt, links) } }),
+};
 
 const page = { min: 1, default: 50, max: 200 };
 
@@ -123,37 +127,6 @@ export const recentAnswer = z
   })
   .meta({ id: 'V2RecentAnswer' });
 
-function decodeRecent({ rawQuery }: Exchange): RecentInput {
-  const query = { limit: queryText(rawQuery, 'limit'), cursor: queryText(rawQuery, 'cursor') };
-  const { limit, cursor } = parseFields(recentQuery, query, '');
-  return { limit: Number(limit || page.default), cursor: cursor || null, states: null };
-}
-
-function encodeRecent(
-  receipts: readonly ReceiptView[],
-  nextCursor: string | null,
-  caller: Caller,
-  links: Links,
-  now: UnixSeconds,
-): z.output<typeof recentAnswer> {
-  const records = receipts.map((receipt) => encodeMetadata(receipt, links));
-  return {
-    success: true,
-    custid: custidOf(caller),
-    count: records.length,
-    records,
-    details: {
-      type: 'list',
-      since: Math.min(now, ...records.map((record) => record.created)),
-      now,
-      has_items: records.length > 0,
-      received: records.filter((record) => record.is_destroyed),
-      notreceived: records.filter((record) => !record.is_destroyed),
-      next_cursor: nextCursor,
-    },
-  };
-}
-
 const recent = define({
   name: 'v2.recent',
   method: 'GET',
@@ -169,14 +142,30 @@ const recent = define({
     query: recentQuery,
   },
   answers: { description: 'One page.', schema: recentAnswer, refuses: ['invalid_field'] },
-  decode: decodeRecent,
+  decode({ rawQuery }: Exchange): RecentInput {
+    const query = { limit: queryText(rawQuery, 'limit'), cursor: queryText(rawQuery, 'cursor') };
+    const { limit, cursor } = parseFields(recentQuery, query, '');
+    return { limit: Number(limit || page.default), cursor: cursor || null, states: null };
+  },
   async handle(input: RecentInput, caller, { service, links, clock }) {
     if (caller.kind !== 'account') return encodeProblem({ problem: 'not_authorized' });
     const outcome = await service.recent(input, caller);
     if (outcome.outcome === 'invalid_cursor') {
       return refuseField('cursor', 'Must be the next_cursor of an earlier page');
     }
-    return ok(encodeRecent(outcome.receipts, outcome.nextCursor, caller, links, clock()));
+    const records = outcome.receipts.map((each) => encodeMetadata(each, links));
+    const now = clock();
+    const details = {
+      type: 'list' as const,
+      since: Math.min(now, ...records.map((record) => record.created)),
+      now,
+      has_items: records.length > 0,
+      received: records.filter((record) => record.is_destroyed),
+      notreceived: records.filter((record) => !record.is_destroyed),
+      next_cursor: outcome.nextCursor,
+    };
+    const start = { success: true as const, custid: custidOf(caller), count: records.length };
+    return ok({ ...start, records, details } satisfies z.output<typeof recentAnswer>);
   },
 });
 
@@ -202,11 +191,11 @@ const receipt = define({
   },
   answers: { description: 'The record.', schema: metadataAnswer, refuses: ['unknown_secret'] },
   decode: keyOf,
-  async handle(metadataKey: string, caller, { service, links, dialect }) {
-    const input = { metadataKey, authority: dialect.managementAuthority };
-    const outcome = await service.findReceipt(input, caller);
-    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey, dialect);
-    return okWith(outcome.receipt, caller, links);
+  async handle(metadataKey: string, caller, api) {
+    const input = { metadataKey, authority: api.dialect.managementAuthority };
+    const outcome = await api.service.findReceipt(input, caller);
+    if (outcome.outcome === 'unknown') return goneTable.unknown(outcome, metadataKey, api);
+    return okWith(outcome.receipt, caller, api.links);
   },
 });
 
@@ -230,14 +219,11 @@ export const burnAnswer = recordAnswer('V2BurnAnswer', {
   ignored,
 });
 
-type BurnRefusal = Exclude<BurnOutcome, { outcome: 'burned' }>;
-
 const refuseUnproven = () => refuse('incorrect_passphrase', { message: 'Double check that passphrase' });
 
-const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, api: Api]> = {
-  already_gone: (gone, _metadataKey, { links }) => alreadyGone(gone.receipt, links),
+const burnTable: ReceiptTable<Exclude<BurnOutcome, { outcome: 'burned' }>> = {
+  ...goneTable,
   abandoned: () => encodeProblem(clientLeft),
-  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
   passphrase_missing: refuseUnproven,
   passphrase_wrong: refuseUnproven,
   attempts_exhausted: (exhausted) => refuseAttempts(exhausted),
@@ -294,14 +280,12 @@ export const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ 
 
 export const deliverAnswer = recordAnswer('V2DeliverAnswer', { adjusted: localeAdjusted, ignored });
 
-type DeliverRefusal = Exclude<DeliverOutcome, { outcome: 'queued' }>;
-
-const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: Api]> = {
-  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
+const deliverTable: ReceiptTable<Exclude<DeliverOutcome, { outcome: 'queued' }>> = {
+  unknown: goneTable.unknown,
   in_flight: () => refuse('delivery_in_flight'),
-  nothing_to_send: ({ receipt: kept }, _metadataKey, { links }) =>
-    kept.secretTtlSeconds === null
-      ? alreadyGone(kept, links)
+  nothing_to_send: (kept, ...asked) =>
+    kept.receipt.secretTtlSeconds === null
+      ? goneTable.already_gone(kept, ...asked)
       : refuseField('recipient', 'The secret was never sent to an address: name one'),
   link_unknown: () => refuseField('recipient', 'The link of an end-to-end secret cannot be mailed from here'),
   undeliverable_recipient: (refused) => refuseField('recipient', undeliverable(refused)),
@@ -370,11 +354,8 @@ export const changeBody = z
 
 export const changeAnswer = recordAnswer('V2ChangeAnswer', { adjusted: ttlAdjusted, ignored });
 
-type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
-
-const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, api: Api]> = {
-  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
-  already_gone: ({ receipt }, _metadataKey, { links }) => alreadyGone(receipt, links),
+const changeTable: ReceiptTable<Exclude<ChangeOutcome, { outcome: 'found' }>> = {
+  ...goneTable,
   lifetime_fixed: () =>
     refuseField('ttl', 'The lifetime of this secret cannot be changed: an earlier version stored it'),
   ill_formed: ({ field }) => refuseField(field, illFormed),

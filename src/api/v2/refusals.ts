@@ -203,18 +203,14 @@ export function refuseAttempts(
   return refuse('too_many_attempts', { message, headers: later(retryAfterSeconds) });
 }
 
-export function refuseInFlight({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
-  return refuse('in_flight', { headers: later(retryAfterSeconds) });
-}
+const refuseNow =
+  (code: RefusalCode, details: Details = {}) =>
+  ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply =>
+    refuse(code, { ...details, headers: later(retryAfterSeconds) });
 
-export function refuseRate({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
-  return refuse('rate_limited', { headers: later(retryAfterSeconds) });
-}
-
-export function refuseMails({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
-  const message = 'Too many mails; please try again later';
-  return refuse('rate_limited', { message, headers: later(retryAfterSeconds) });
-}
+export const refuseInFlight = refuseNow('in_flight');
+export const refuseRate = refuseNow('rate_limited');
+export const refuseMails = refuseNow('rate_limited', { message: 'Too many mails; please try again later' });
 
 export const codeOfProblem = {
   malformed: 'malformed',

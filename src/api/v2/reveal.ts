@@ -16,7 +16,16 @@ import {
   unsealedSecretRecord,
 } from './records.ts';
 import { encodeSealed, proofFields, proofsIn } from './sealed.ts';
-import { answerInspected, flag, inspectAnswer, look, lookDetails, params, refuseSecret } from './secrets.ts';
+import {
+  answerInspected,
+  flag,
+  inspectAnswer,
+  look,
+  lookDetails,
+  onSecret,
+  params,
+  refuseSecret,
+} from './secrets.ts';
 import { encodeIgnored, ignored, invalidFields, keyOf, proceed, readFields } from './wire.ts';
 
 const openingRefuses = [
@@ -105,11 +114,10 @@ async function readOpening(
 }
 
 const reveal = withGuests({
+  ...onSecret,
   name: 'v2.reveal',
   method: 'POST',
   path: '/secret/:key/reveal',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Read a secret, once',
     description:
@@ -136,8 +144,9 @@ const reveal = withGuests({
     const { secretKey } = input;
     if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
     const outcome = await service.reveal(input, caller);
-    if (outcome.outcome !== 'revealed') return refuseSecret(outcome, secretKey);
-    return ok(encodeRevealed(outcome, caller, paths));
+    return outcome.outcome === 'revealed'
+      ? ok(encodeRevealed(outcome, caller, paths))
+      : refuseSecret(outcome, secretKey);
   },
 });
 
@@ -171,11 +180,10 @@ export const revealDoneBody = z
 export const revealDoneAnswer = z.object({ success }).meta({ id: 'V2RevealDoneAnswer' });
 
 const revealDone = withGuests({
+  ...onSecret,
   name: 'v2.revealDone',
   method: 'POST',
   path: '/secret/:key/reveal/done',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'End the second look',
     description:
@@ -219,11 +227,10 @@ export const burnUnreadAnswer = z
   .meta({ id: 'V2BurnUnreadAnswer' });
 
 const burnUnread = withGuests({
+  ...onSecret,
   name: 'v2.burnUnread',
   method: 'POST',
   path: '/secret/:key/burn',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Burn a secret by its link',
     description:
@@ -249,19 +256,14 @@ const burnUnread = withGuests({
     const { secretKey } = input;
     if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
     const outcome = await service.burnByRecipient(input);
-    return outcome.outcome === 'burned'
-      ? ok(encodeBurned(secretKey, caller, paths))
-      : refuseSecret(outcome, secretKey);
+    if (outcome.outcome !== 'burned') return refuseSecret(outcome, secretKey);
+    return ok({
+      success: true,
+      custid: custidOf(caller),
+      record: { identifier: secretKey, key: secretKey, state: 'burned' },
+      details: encodeIgnored(paths),
+    } satisfies z.output<typeof burnUnreadAnswer>);
   },
 });
-
-function encodeBurned(
-  secretKey: string,
-  caller: Caller,
-  paths: readonly string[],
-): z.output<typeof burnUnreadAnswer> {
-  const record = { identifier: secretKey, key: secretKey, state: 'burned' } as const;
-  return { success: true, custid: custidOf(caller), record, details: encodeIgnored(paths) };
-}
 
 export const revealOperations = [...reveal, ...revealDone, ...burnUnread];

@@ -2,14 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import { nonceIn } from '../../core/secrets/look.ts';
-import type {
-  Abandoned,
-  InspectInput,
-  InspectOutcome,
-  SecretRefusal,
-  SecretView,
-  StatusOutcome,
-} from '../../core/secrets/outcomes.ts';
+import type { Abandoned, InspectInput, InspectOutcome, SecretRefusal } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
@@ -39,6 +32,7 @@ import {
 
 export const flag = z.boolean();
 export const params = { key: 'The secret key.' };
+export const onSecret = { access: 'anyone', limit: 'manage' } as const;
 
 const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: string]> = {
   abandoned: () => encodeProblem(clientLeft),
@@ -123,11 +117,10 @@ function decodeInspect(exchange: Exchange): InspectInput {
 }
 
 const inspect = withGuests({
+  ...onSecret,
   name: 'v2.inspect',
   method: 'GET',
   path: '/secret/:key',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Look at a secret without reading it',
     description:
@@ -163,9 +156,7 @@ const unknownSecretRecord = z
   })
   .meta({ id: 'V2UnknownSecretRecord' });
 
-function unknownRecord(key: string): z.output<typeof unknownSecretRecord> {
-  return { identifier: key, key, state: 'unknown' };
-}
+const unknownRecord = (key: string) => ({ identifier: key, key, state: 'unknown' as const });
 
 export const statusAnswer = z
   .object({
@@ -181,21 +172,11 @@ export const unknownStatusAnswer = z
   .object({ success, custid, record: unknownSecretRecord })
   .meta({ id: 'V2UnknownSecretStatusAnswer' });
 
-function encodeStatus(secret: SecretView, caller: Caller): z.output<typeof statusAnswer> {
-  return {
-    success: true,
-    custid: custidOf(caller),
-    record: encodeSecret(secret),
-    details: { realttl: secret.secretTtlSeconds },
-  };
-}
-
 const secretStatus = define({
+  ...onSecret,
   name: 'v2.secretStatus',
   method: 'GET',
   path: '/secret/:key/status',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Ask whether a secret still waits',
     description: 'Needs no passphrase and changes nothing.',
@@ -211,13 +192,15 @@ const secretStatus = define({
   decode: keyOf,
   async handle(secretKey: string, caller, { service, dialect }) {
     const outcome = await service.secretStatus({ secretKey }, caller);
-    if (outcome.outcome === 'waiting') return ok(encodeStatus(outcome.secret, caller));
+    const start = { success: true, custid: custidOf(caller) } as const;
+    if (outcome.outcome === 'waiting') {
+      const { secret } = outcome;
+      const details = { realttl: secret.secretTtlSeconds };
+      return ok({ ...start, record: encodeSecret(secret), details } satisfies z.output<typeof statusAnswer>);
+    }
     if (!dialect.unknownStatusIsAnswered) return refuseSecret(outcome, secretKey);
-    return ok({
-      success: true,
-      custid: custidOf(caller),
-      record: unknownRecord(secretKey),
-    } satisfies z.output<typeof unknownStatusAnswer>);
+    const record = unknownRecord(secretKey);
+    return ok({ ...start, record } satisfies z.output<typeof unknownStatusAnswer>);
   },
 });
 
@@ -246,19 +229,11 @@ export const statusesAnswer = z
   })
   .meta({ id: 'V2SecretStatusesAnswer' });
 
-async function decodeStatuses(exchange: Exchange, dialect: Dialect): Promise<readonly string[]> {
-  const body = await readGivenObject(exchange, dialect);
-  const keys = parseFields(statusesBody, body, '').identifiers.split(',');
-  if (keys.length <= mostStatuses) return keys;
-  throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });
-}
-
 const secretStatuses = define({
+  ...onSecret,
   name: 'v2.secretStatuses',
   method: 'POST',
   path: '/secret/status',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Ask which of several secrets still wait',
     description:
@@ -268,17 +243,19 @@ const secretStatuses = define({
     body: jsonBody(statusesBody, true),
   },
   answers: { description: 'One record for each.', schema: statusesAnswer, refuses: [] },
-  decode: decodeStatuses,
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const body = await readGivenObject(exchange, dialect);
+    const keys = parseFields(statusesBody, body, '').identifiers.split(',');
+    if (keys.length <= mostStatuses) return keys;
+    throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });
+  },
   async handle(secretKeys: readonly string[], caller, { service }) {
-    const statusOf = async (secretKey: string): Promise<[string, StatusOutcome]> => [
-      secretKey,
-      await service.secretStatus({ secretKey }, caller),
-    ];
-    const found = new Map(await Promise.all(Array.from(new Set(secretKeys), statusOf)));
-    const records = secretKeys.map((key) => {
-      const outcome = found.get(key);
-      return outcome?.outcome === 'waiting' ? encodeSecret(outcome.secret) : unknownRecord(key);
-    });
+    const recordOf = async (secretKey: string) => {
+      const outcome = await service.secretStatus({ secretKey }, caller);
+      return outcome.outcome === 'waiting' ? encodeSecret(outcome.secret) : unknownRecord(secretKey);
+    };
+    const found = new Map(Array.from(new Set(secretKeys), (key) => [key, recordOf(key)]));
+    const records = await Promise.all(secretKeys.map((key) => found.get(key) ?? unknownRecord(key)));
     return ok({ success: true, records } satisfies z.output<typeof statusesAnswer>);
   },
 });
@@ -307,11 +284,10 @@ export const noteAnswer = z
   .meta({ id: 'V2NoteAnswer' });
 
 export const note = define({
+  ...onSecret,
   name: 'v2.note',
   method: 'POST',
   path: '/secret/:key/note',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: "Read the sender's note",
     description:
@@ -345,18 +321,19 @@ export const codeBody = z
   })
   .meta({ id: 'V2CodeRequest' });
 
-const codeRecord = z.object({ sent_to: z.string().meta({ description: 'Obfuscated.' }), until: time });
-
 export const codeAnswer = z
-  .object({ success, record: codeRecord, details: z.object({ adjusted: localeAdjusted, ignored }) })
+  .object({
+    success,
+    record: z.object({ sent_to: z.string().meta({ description: 'Obfuscated.' }), until: time }),
+    details: z.object({ adjusted: localeAdjusted, ignored }),
+  })
   .meta({ id: 'V2CodeAnswer' });
 
 const mailCode = define({
+  ...onSecret,
   name: 'v2.mailCode',
   method: 'POST',
   path: '/secret/:key/code',
-  access: 'anyone',
-  limit: 'manage',
   document: {
     summary: 'Have a code mailed',
     description:
