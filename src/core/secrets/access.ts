@@ -149,14 +149,6 @@ export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInpu
   return { ...live, outcome: 'proven', keys };
 }
 
-/** Text that cannot be a passphrase is rejected without using up a guess; rejecting it costs nothing and reveals nothing. */
-const impossibleGuess = {
-  outcome: 'passphrase_wrong',
-  attemptsLeft: null,
-  moreAfterSeconds: 0,
-  needsCreator: false,
-} as const;
-
 async function tryPassphrase(
   deps: AccessCore,
   live: LiveSecret,
@@ -166,10 +158,18 @@ async function tryPassphrase(
   if (given === '') return { outcome: 'passphrase_missing' };
   const bytes = given.isWellFormed() ? utf8(given) : null;
   if (bytes === null || bytes.length > maxPassphraseBytes) {
+    // Uses up no guess: rejecting it costs nothing and reveals nothing.
     deps.events({ event: 'passphrase_refused', tag: live.tag });
-    return impossibleGuess;
+    return { outcome: 'passphrase_wrong', attemptsLeft: null, moreAfterSeconds: 0, needsCreator: false };
   }
-  const prove = async () => provenWith(live, await stretchAndProve(deps, live, bytes, clientPrefix));
+  const prove = async () => {
+    const salt = derivePassphraseSalt(live.secretKey, live.unwrapped.salt);
+    const key = await deps.hasher.stretch(bytes, salt, { client: clientPrefix, purpose: 'prove' });
+    const keys = proveKeys(live.unwrapped, live.secretKey, key);
+    key.fill(0);
+    bytes.fill(0);
+    return provenWith(live, keys);
+  };
   return countGuess(deps, live, 'passphrase', clientPrefix, prove);
 }
 
@@ -230,21 +230,6 @@ async function proveSealed(
   const compare = async () => provenWith(live, isProofOf(proofs.proof, hashes.proofHash) ? keys : null);
   if (stored.hasPassphrase) return countGuess(deps, live, 'passphrase', clientPrefix, compare);
   return (await compare()) ?? { outcome: 'incomplete_link' };
-}
-
-async function stretchAndProve(
-  deps: AccessCore,
-  { unwrapped, secretKey }: LiveSecret,
-  passphrase: Uint8Array,
-  clientPrefix: string,
-): Promise<ProvenKeys | null> {
-  const salt = derivePassphraseSalt(secretKey, unwrapped.salt);
-  const place = { client: clientPrefix, purpose: 'prove' } as const;
-  const passphraseKey = await deps.hasher.stretch(passphrase, salt, place);
-  const keys = proveKeys(unwrapped, secretKey, passphraseKey);
-  passphraseKey.fill(0);
-  passphrase.fill(0);
-  return keys;
 }
 
 export function secretViewOf(

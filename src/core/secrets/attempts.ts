@@ -26,11 +26,10 @@ export const codeLimits: AttemptLimits = { ...attemptLimits, perNetwork: 5 };
 
 /** Mails with codes, for one secret. */
 export const codeMailLimits: AttemptLimits = {
+  ...codeLimits,
   windowSeconds: 86_400,
   perClient: 3,
   perNetwork: 3,
-  perSecret: 20,
-  keptForNewcomers: 5,
   perLife: Number.POSITIVE_INFINITY,
 };
 

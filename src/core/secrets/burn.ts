@@ -14,7 +14,7 @@ import type { Core } from '../ports/core.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import { type AccessCore, proveAccess, proveOpening } from './access.ts';
-import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
+import type { BurnInput, BurnOutcome, BurnUnreadOutcome, ReceiptView, RevealInput } from './outcomes.ts';
 import { findManaged, findReceipt, type ManagedReceipt, viewOf } from './receipts.ts';
 
 export async function burn(deps: Core, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
@@ -46,13 +46,10 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
 }
 
-/** Dependencies of a burn by link, which neither creates nor opens secrets. */
-type BurnUnreadCore = AccessCore & NoticeCore;
-
 /** Burns the secret that a reveal of the same input would open, with the same refusals, work and counting of guesses (P14, P17). */
 export async function burnByRecipient(
-  deps: BurnUnreadCore,
-  input: BurnUnreadInput,
+  deps: AccessCore & NoticeCore,
+  input: RevealInput,
 ): Promise<BurnUnreadOutcome> {
   const access = await proveOpening(deps, input);
   if (access.outcome !== 'proven') return access;
@@ -114,18 +111,13 @@ async function wasQuicker(
   return { outcome: 'already_gone', receipt };
 }
 
-type ProofRefusal = Extract<
-  BurnOutcome,
-  { outcome: 'passphrase_missing' | 'passphrase_wrong' | 'attempts_exhausted' | 'unknown' }
->;
-
 function isSpared({ proof }: BurnInput, { stored }: ManagedReceipt, caller: Caller): boolean {
   const isOwn = caller.kind === 'account' && stored.owner === caller.account.id;
   return isOwn && proof?.sparesOwner === true && proof.passphrase === null;
 }
 
 /** Checks the passphrase if burning requires it; returns `null` if the burn may go ahead. */
-async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
+async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<BurnOutcome | null> {
   // The server does not have an end-to-end secret's passphrase.
   if (input.proof === null || !before.hasPassphrase || before.sealed) return null;
   // The secret is waiting, so only damage can hide its key. Nothing is burned without proof.

@@ -98,8 +98,8 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
   const { sealed, input, caller } = creation;
   const to = input.recipient === null ? null : parseRecipient(input.recipient.expose());
   const codeTo = parseRecipient(textOf(input.verify));
+  if (caller.kind === 'anonymous' && !deps.anonymousMayCreate) return { outcome: 'account_required' };
   const refusal =
-    checkMayCreate(deps, creation) ??
     (sealed === null ? checkTexts(deps, creation) : checkSealed(deps, creation, sealed)) ??
     checkMemo(textOf(input.memo)) ??
     checkNote(input) ??
@@ -115,14 +115,13 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
   if (tooMany !== null) return tooMany;
   const owner = caller.kind === 'account' ? caller.account.id : null;
   const plan = planOf(deps.plans, caller);
-  return sealAndStore(deps, { ...creation, mailTo, codeTo, shareDomain: choice.shareDomain, owner, plan });
+  const checked = { ...creation, mailTo, codeTo, shareDomain: choice.shareDomain, owner, plan };
+  const { keys, record } = await sealRecord(deps, checked);
+  await deps.store.put(record);
+  return announce(deps, checked, keys, record);
 }
 
 const textOf = (text: Sensitive<string> | null): string => text?.expose() ?? '';
-
-function checkMayCreate({ anonymousMayCreate }: Core, { caller }: Creation): Refusal | null {
-  return caller.kind === 'anonymous' && !anonymousMayCreate ? { outcome: 'account_required' } : null;
-}
 
 /** Checks a sealed secret: the server must not be able to read any of it. */
 function checkSealed(
@@ -131,9 +130,8 @@ function checkSealed(
   sealed: SealedInput,
 ): Refusal | null {
   if (text.expose() !== '') return { outcome: 'sealed_beside', field: 'secret' };
-  if (textOf(input.passphrase) !== '') return { outcome: 'sealed_beside', field: 'passphrase' };
-  if (textOf(input.recipient) !== '') return { outcome: 'sealed_beside', field: 'recipient' };
-  if (textOf(input.note) !== '') return { outcome: 'sealed_beside', field: 'note' };
+  for (const field of ['passphrase', 'recipient', 'note'] as const)
+    if (textOf(input[field]) !== '') return { outcome: 'sealed_beside', field };
   const plan = planOf(plans, caller);
   const flaw = flawOf(sealed);
   if (flaw !== null) return { outcome: 'sealed_wrongly', flaw };
@@ -192,12 +190,6 @@ interface Checked extends Creation {
   /** The caller, except for an answer to a request. */
   readonly owner: AccountId | null;
   readonly plan: Plan;
-}
-
-async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutcome> {
-  const { keys, record } = await sealRecord(deps, checked);
-  await deps.store.put(record);
-  return announce(deps, checked, keys, record);
 }
 
 const noOptions: CreationOptions = {

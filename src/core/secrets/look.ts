@@ -13,7 +13,7 @@ import { lookAnswers, lookSeconds } from '../../protocol/limits.ts';
 import { parseSecretKey, secretIdOf, tagOf } from '../keys.ts';
 import type { NewLook } from '../ports/looks.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
-import type { AccessRefusal, FinishLookInput, InspectInput } from './outcomes.ts';
+import type { AccessRefusal, CodeInput, InspectInput } from './outcomes.ts';
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
@@ -61,7 +61,7 @@ export async function proveLook(
 /** Ends a look early. Writes only if there is one; neither response nor timing shows whether the key ever existed (P17). */
 export async function finishLook(
   deps: Pick<AccessCore, 'store'>,
-  { secretKey: text, look }: FinishLookInput,
+  { secretKey: text, look }: Pick<CodeInput, 'secretKey' | 'look'>,
 ): Promise<void> {
   const secretKey = parseSecretKey(text);
   if (secretKey === null) return;

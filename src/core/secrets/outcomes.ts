@@ -192,12 +192,6 @@ export type CodeOutcome =
   | { readonly outcome: 'needs_no_code' }
   | TooManyMails;
 
-export interface FinishLookInput {
-  /** As received. */
-  readonly secretKey: string;
-  readonly look: Uint8Array;
-}
-
 /** What anyone with the link may know about a live secret. */
 export interface SecretView
   extends Pick<StoredSecret, 'hasPassphrase' | 'sealed' | 'verify' | 'shareDomain' | 'createdAt'> {
@@ -215,8 +209,8 @@ export type AccessRefusal =
   /** Unknown, read, burned or expired: the same answer for all (P17). */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
-  | WrongPassphrase
-  | AttemptsExhausted
+  | WrongGuess<'passphrase_wrong'>
+  | NoGuessLeft<'attempts_exhausted'>
   /** The whole link of an end-to-end secret was not proven. Not counted as an attempt. */
   | { readonly outcome: 'incomplete_link' }
   /** Proofs were sent for a plain secret: a client that expects ciphertext does not get a value. */
@@ -234,10 +228,6 @@ export type SecretRefusal =
 export interface NoGuessLeft<Outcome> extends Omit<Exhausted, 'outcome'> {
   readonly outcome: Outcome;
 }
-
-export type AttemptsExhausted = NoGuessLeft<'attempts_exhausted'>;
-
-export type WrongPassphrase = WrongGuess<'passphrase_wrong'>;
 
 export interface WrongGuess<Outcome> {
   readonly outcome: Outcome;
@@ -353,15 +343,9 @@ export type BurnOutcome =
   /** Already read, burned or expired. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
   | Abandoned
-  | { readonly outcome: 'passphrase_missing' }
-  | WrongPassphrase
-  | AttemptsExhausted
-  | { readonly outcome: 'unknown' };
+  | Exclude<AccessRefusal, { outcome: 'incomplete_link' | 'not_sealed' }>;
 
-/** A burn by the link. */
-export type BurnUnreadInput = RevealInput;
-
-/** The same refusals as for a reveal. None changes anything. */
+/** Of a burn by the link, with the same refusals as for a reveal. None changes anything. */
 export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;
 
 export interface RecentInput {

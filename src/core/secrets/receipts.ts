@@ -12,7 +12,7 @@ import { expiryLimitOf, openCreatorKey, unwrapSecret } from '../../crypto/envelo
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
-import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
+import { type AccountCaller, type Caller, noAccountId } from '../account.ts';
 import {
   type MetadataKey,
   parseMetadataKey,
@@ -50,13 +50,9 @@ export interface Boxes {
   readonly memoBox: Uint8Array | null;
 }
 
-interface BoxesInput {
+interface BoxesInput extends Pick<ReceiptView, 'metadataKey' | 'recipient' | 'memo'> {
   readonly secretKey: SecretKey;
-  readonly metadataKey: MetadataKey;
   readonly receiptId: ReceiptId;
-  /** Obfuscated. */
-  readonly recipient: string | null;
-  readonly memo: string;
   readonly caller: Caller;
 }
 
@@ -85,9 +81,8 @@ const recentBoxOf = ({ dataKey }: AccountCaller, receiptId: ReceiptId): BoxInput
   binding: receiptId,
 });
 
-function sealText(random: RandomBytes, box: BoxInput, text: string): Uint8Array {
-  return sealBox({ ...box, content: utf8(text), random });
-}
+const sealText = (random: RandomBytes, box: BoxInput, text: string): Uint8Array =>
+  sealBox({ ...box, content: utf8(text), random });
 
 /** Keeps a byte order mark, which a memo may begin with. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -286,16 +281,10 @@ export async function findManaged(
   const account = caller.kind === 'account' ? caller.account.id : noAccountId;
   const manager = authority === 'holder' ? undefined : account;
   const stored = await deps.store.findReceipt(receiptIdOf(metadataKey), manager);
-  return stored !== null && mayManage(stored, authority, account) ? { metadataKey, stored } : null;
-}
-
-function mayManage(
-  { owner }: StoredReceipt,
-  authority: ReceiptInput['authority'],
-  account: AccountId,
-): boolean {
-  if (authority === 'holder') return true;
-  return owner === null ? authority === 'creator' || account !== noAccountId : owner === account;
+  if (stored === null) return null;
+  const isOwners =
+    stored.owner === null ? authority === 'creator' || account !== noAccountId : stored.owner === account;
+  return authority === 'holder' || isOwners ? { metadataKey, stored } : null;
 }
 
 /** Opens as much of a managed record as its state allows. */

@@ -17,7 +17,7 @@ import { concealOnce, generateOnce } from './idempotency.ts';
 import { deliver } from './link-mail.ts';
 import { finishLook } from './look.ts';
 import { noteOf, readNote } from './note.ts';
-import type { ArrivalOutcome, StatusOutcome } from './outcomes.ts';
+import type { ArrivalOutcome, InspectInput, StatusOutcome } from './outcomes.ts';
 import { findReceipt, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
@@ -53,9 +53,7 @@ export const createService = (parts: ServiceParts) =>
     authenticate,
   });
 
-interface OfSecret {
-  readonly secretKey: string;
-}
+type OfSecret = Pick<InspectInput, 'secretKey'>;
 
 async function secretStatus(
   { store }: Core,
