@@ -153,8 +153,8 @@ describe('the mail on the receipt', () => {
 
   it('unfolds the form where a mail did not get through, and only there', async () => {
     for (const end of ends) {
-      const isOpen = /<details(?=[^>]* open="")(?=[^>]* class="chip")/.test(
-        await lookAt(await mailSecret({ says: end })),
+      const isOpen = (await lookAt(await mailSecret({ says: end }))).includes(
+        '<details class="chip" open="">',
       );
       expect([end.state, isOpen]).toEqual([end.state, end.state !== 'accepted']);
     }

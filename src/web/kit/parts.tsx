@@ -85,7 +85,7 @@ type ChipProps = PropsWithChildren<Attributes['details'] & { icon: IconName; tit
 
 /** An option that unfolds, in a row of others. */
 export const Chip: FC<ChipProps> = ({ icon, title, children, class: kind = 'chip', ...attributes }) => (
-  <details {...attributes} class={kind}>
+  <details class={kind} {...attributes}>
     <summary>
       <Icon name={icon} />
       {title}
