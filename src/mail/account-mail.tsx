@@ -20,9 +20,8 @@ export function renderAccountMail(mail: AccountMail) {
 function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
   switch (mail.kind) {
     case 'sign_up':
-      return signUp(mail.link.expose(), formatMoment(locale, mail.expiresAt), say);
     case 'reset':
-      return reset(mail.link.expose(), formatMoment(locale, mail.expiresAt), say);
+      return proving(mail, say, locale);
     case 'already_signed_up':
       return alreadySignedUp(mail, say);
     case 'password_changed':
@@ -46,28 +45,17 @@ function siteOf(link: string): string {
   return setApart(new URL(link).host);
 }
 
-function signUp(link: string, date: string, say: Say): Parts {
+function proving(mail: Extract<AccountMail, { expiresAt: unknown }>, say: Say, locale: Locale): Parts {
+  const isReset = mail.kind === 'reset';
+  const link = mail.link.expose();
   const site = siteOf(link);
   return {
-    subject: say('mail.signUp.subject', { site }),
+    subject: say(isReset ? 'mail.reset.subject' : 'mail.signUp.subject', { site }),
     body: [
-      say('mail.signUp.intro', { site }),
-      { link, label: say('mail.signUp.open') },
-      say('mail.linkUntil', { date }),
-      say('mail.signUp.ignore'),
-    ],
-  };
-}
-
-function reset(link: string, date: string, say: Say): Parts {
-  const site = siteOf(link);
-  return {
-    subject: say('mail.reset.subject', { site }),
-    body: [
-      say('mail.reset.intro', { site }),
-      { link, label: say('mail.reset.open') },
-      say('mail.linkUntil', { date }),
-      say('mail.reset.ignore'),
+      say(isReset ? 'mail.reset.intro' : 'mail.signUp.intro', { site }),
+      { link, label: say(isReset ? 'mail.reset.open' : 'mail.signUp.open') },
+      say('mail.linkUntil', { date: formatMoment(locale, mail.expiresAt) }),
+      say(isReset ? 'mail.reset.ignore' : 'mail.signUp.ignore'),
     ],
   };
 }
