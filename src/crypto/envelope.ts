@@ -42,7 +42,13 @@ import {
 } from './derive.ts';
 import type { Epoch, KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
-import { type SecretContext, type UnwrapOutcome, type UnwrappedSecret, writeContext } from './row.ts';
+import {
+  readSealed,
+  type SecretContext,
+  type UnwrapOutcome,
+  type UnwrappedSecret,
+  writeContext,
+} from './row.ts';
 import { unwrapVersion1 } from './version-1.ts';
 
 const [withoutEpoch, withEpoch] = [2, 4];
@@ -235,7 +241,7 @@ export function unwrapSecret(
   const unwrapped = unwrapBytes(row, context, ring, epochKey);
   if (unwrapped === null) return { outcome: 'damaged' };
   if ('unknownKid' in unwrapped) return { outcome: 'unknown_root', kid: unwrapped.unknownKid };
-  const fields = readFields(unwrapped.inner, context.verify);
+  const fields = readSealed(unwrapped.inner, (reader) => fieldsIn(reader, context.verify));
   if (fields === null) return { outcome: 'damaged' };
   return {
     outcome: 'unwrapped',
@@ -243,23 +249,14 @@ export function unwrapSecret(
   };
 }
 
-/** Returns `null` if the root sealed something other than these fields. */
-function readFields(
-  inner: Uint8Array,
-  verify: boolean,
-): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'codeAddress' | 'body'> | null {
-  const reader = new FieldReader(inner);
-  try {
-    const salt = reader.raw(saltBytes);
-    const maskedKey = reader.raw(secretKeyBytes);
-    const address = reader.field();
-    const creator = { maskedKey, addressBox: address.length === 0 ? null : address };
-    const sealedVerifier = reader.field();
-    const codeAddress = verify ? reader.raw(codeAddressBytes + tagBytes) : null;
-    return { salt, creator, sealedVerifier, codeAddress, body: reader.rest() };
-  } catch {
-    return null;
-  }
+function fieldsIn(reader: FieldReader, verify: boolean) {
+  const salt = reader.raw(saltBytes);
+  const maskedKey = reader.raw(secretKeyBytes);
+  const address = reader.field();
+  const creator = { maskedKey, addressBox: address.length === 0 ? null : address };
+  const sealedVerifier = reader.field();
+  const codeAddress = verify ? reader.raw(codeAddressBytes + tagBytes) : null;
+  return { salt, creator, sealedVerifier, codeAddress, body: reader.rest() };
 }
 
 /** Returns the latest expiry that a row can be given; `null` in version 1, which binds both layers to the current expiry. */

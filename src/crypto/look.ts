@@ -18,7 +18,7 @@ import { deriveLookKeys, deriveLookOuterKeys, deriveLookTag } from './derive.ts'
 import { expiryLimitOf, secretAads } from './envelope.ts';
 import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
-import type { SecretContext, UnwrapOutcome, UnwrappedSecret } from './row.ts';
+import { readWithoutCreator, type SecretContext, type UnwrapOutcome, type UnwrappedSecret } from './row.ts';
 
 /** The parts of a row that a store reads. */
 export const lookRow = { version: 3, answersAt: 11, tagAt: 12, tagBytes: 16 } as const;
@@ -138,23 +138,13 @@ export function unwrapLook(
     return { outcome: 'damaged' };
   const { expiryLimit, innerSalt, aad, layered } = unwrapped;
   const inner = unseal(deriveLookKeys(secretKey, nonce, innerSalt), layered, aad);
-  const fields = inner === null ? null : readFields(inner);
+  const fields = inner === null ? null : readWithoutCreator(inner);
   if (fields === null) return { outcome: 'damaged' };
   const { record } = secretAads(context, expiryLimit, 0);
-  const { secretId } = context;
   return {
     outcome: 'unwrapped',
-    secret: { version: 2, secretId, ...fields, codeAddress: null, aad: record, creator: null },
+    secret: { version: 2, secretId: context.secretId, ...fields, aad: record },
   };
-}
-
-function readFields(inner: Uint8Array): Pick<UnwrappedSecret, 'salt' | 'sealedVerifier' | 'body'> | null {
-  const reader = new FieldReader(inner);
-  try {
-    return { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
-  } catch {
-    return null;
-  }
 }
 
 /**

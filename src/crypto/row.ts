@@ -1,5 +1,5 @@
 /** Shared by all versions of a secret's row. */
-import { FieldWriter, utf8 } from './bytes.ts';
+import { FieldReader, FieldWriter, utf8 } from './bytes.ts';
 
 const empty = new Uint8Array(0);
 
@@ -63,6 +63,22 @@ export interface CreatorPart {
   /** The recipient's address, sealed under metadata key and secret key. */
   readonly addressBox: Uint8Array | null;
 }
+
+/** Returns `null` if the root sealed something other than these fields. */
+export function readSealed<Fields>(inner: Uint8Array, read: (reader: FieldReader) => Fields): Fields | null {
+  try {
+    return read(new FieldReader(inner));
+  } catch {
+    return null;
+  }
+}
+
+/** Reads a row with neither a creator's part nor an address: a look, and version 1. */
+export const readWithoutCreator = (inner: Uint8Array) =>
+  readSealed(inner, (reader) => ({
+    ...{ salt: reader.raw(32), sealedVerifier: reader.field(), body: reader.field() },
+    ...{ codeAddress: null, creator: null },
+  }));
 
 export type UnwrapOutcome =
   | { readonly outcome: 'unwrapped'; readonly secret: UnwrappedSecret }

@@ -17,7 +17,7 @@ import { boxAad } from './box.ts';
 import { FieldReader, utf8 } from './bytes.ts';
 import { version1 } from './derive.ts';
 import type { KeyRing } from './keyring.ts';
-import { type SecretContext, type UnwrapOutcome, writeContext } from './row.ts';
+import { readWithoutCreator, type SecretContext, type UnwrapOutcome, writeContext } from './row.ts';
 
 const version = 1;
 const saltBytes = 32;
@@ -43,18 +43,9 @@ export function unwrapVersion1(row: Uint8Array, context: SecretContext, ring: Ke
   const inner = unwrapBytes(row, aad, ring);
   if (inner === null) return { outcome: 'damaged' };
   if ('unknownKid' in inner) return { outcome: 'unknown_root', kid: inner.unknownKid };
-  const reader = new FieldReader(inner);
-  try {
-    const fields = { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
-    const { secretId } = context;
-    return {
-      outcome: 'unwrapped',
-      secret: { version, secretId, ...fields, codeAddress: null, aad, creator: null },
-    };
-  } catch {
-    // The root sealed something other than these fields.
-    return { outcome: 'damaged' };
-  }
+  const fields = readWithoutCreator(inner);
+  if (fields === null) return { outcome: 'damaged' };
+  return { outcome: 'unwrapped', secret: { version, secretId: context.secretId, ...fields, aad } };
 }
 
 /** Returns the box for `openBox` with the label `creator`; `null` if the box is damaged or its root is unknown. */
