@@ -9,15 +9,14 @@ import { openCodeAddress } from '../../crypto/envelope.ts';
 import { randomText } from '../../crypto/random.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { allDigits } from '../../protocol/drawing.ts';
-import type { AccountId } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import { countedId } from '../ports/attempts.ts';
 import { codeSeconds } from '../ports/codes.ts';
 import type { Core } from '../ports/core.ts';
-import type { LimitCount } from '../ports/limits.ts';
+import type { StoredSecret } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
-import { checkLink, clientTokenOf, damaged, findLive, type LiveSecret } from './access.ts';
+import { checkLink, clientTokenOf, damaged, findLive } from './access.ts';
 import { codeMailLimits } from './attempts.ts';
 import type { CodeInput, CodeOutcome } from './outcomes.ts';
 
@@ -36,7 +35,7 @@ export async function mailCode(deps: Core, input: CodeInput): Promise<CodeOutcom
   // An account's secrets go with it.
   if (sender === null) return { outcome: 'unknown' };
   const to = new TextDecoder().decode(address);
-  const retryAfterSeconds = await countMail(deps, live, input.clientPrefix, countsOf(deps, sender.id, to));
+  const retryAfterSeconds = await countMail(deps, live.stored, input.clientPrefix, to);
   if (retryAfterSeconds > 0) return { outcome: 'too_many_mails', retryAfterSeconds };
   const code = randomText(allDigits, 6, deps.random);
   const codeTag = deriveCodeTag(secretKey, input.look, code);
@@ -57,23 +56,22 @@ export async function mailCode(deps: Core, input: CodeInput): Promise<CodeOutcom
 
 const aDay = (limit: number) => ({ limit, windowSeconds: 86_400, burst: limit });
 
-/** Codes to a mailbox, for one account's secrets and for all. Apart from mails with links, so that neither uses up the other (P21). */
-function countsOf({ ring }: Core, owner: AccountId, address: string): readonly LimitCount[] {
+/**
+ * Counts a mail to a mailbox, of one account's secrets and of all, and of the secret: against every limit or none. Apart from mails with
+ * links, so that neither uses up the other (P21). Returns the seconds to wait, or 0.
+ */
+async function countMail(
+  { store, limits, ring }: Core,
+  { secretId, owner }: StoredSecret,
+  clientPrefix: string,
+  address: string,
+): Promise<number> {
   const keyed = concat(deriveMailboxKey(ring.current.key), utf8(address.toLowerCase()));
   const mailbox = toBase64Url(hashProof(keyed));
-  return [
+  const counts = [
     { name: 'code.account', rule: aDay(20), client: `${owner} ${mailbox}` },
     { name: 'code.mailbox', rule: aDay(40), client: mailbox },
   ];
-}
-
-/** Counts a mail against every limit or none. Returns the seconds to wait, or 0. */
-async function countMail(
-  { store, limits, ring }: Core,
-  { stored: { secretId } }: LiveSecret,
-  clientPrefix: string,
-  counts: readonly LimitCount[],
-): Promise<number> {
   const waitMs = Math.max(...(await limits.take(counts)));
   if (waitMs > 0) return Math.ceil(waitMs / 1_000);
   const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
