@@ -166,17 +166,11 @@ export interface Batch {
 /** `refused`: this decision alone failed and changed nothing. `full`: there is no room for what it adds. */
 export type Answer = { readonly answer: unknown } | { readonly refused: string } | { readonly full: true };
 
+const additions: readonly string[] = ['put', 'assertRoom', 'reserveCreation', 'putRequest', 'putAnswer'];
+
 /** Returns whether a full store refuses the decision, as it does a put. Reads and burns need no room. */
-export function wantsRoom({ name, args }: Ask): boolean {
-  return (
-    name === 'put' ||
-    name === 'assertRoom' ||
-    name === 'reserveCreation' ||
-    name === 'putRequest' ||
-    name === 'putAnswer' ||
-    (name === 'setMemo' && args[1] !== null)
-  );
-}
+export const wantsRoom = ({ name, args }: Ask): boolean =>
+  additions.includes(name) || (name === 'setMemo' && args[1] !== null);
 
 export interface BatchAnswers {
   readonly now: UnixSeconds;
