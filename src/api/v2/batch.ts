@@ -13,13 +13,12 @@ import {
   concealAnswer,
   type FormPlace,
   generateAnswer,
-  onCreation,
   readConcealForm,
   readGenerateForm,
 } from './creation.ts';
 import { concealFields, concealSealedFields, generateFields, isGiven } from './creation-fields.ts';
 import { creationHeaders, type Once, readKey } from './idempotency-key.ts';
-import { type Api, define, jsonBody, ok } from './operation.ts';
+import { type Api, define, jsonBody, ok, onCreation } from './operation.ts';
 import { custid, custidOf, success } from './records.ts';
 import { encodeProblem, refusalCodes, refusals, refuseRate } from './refusals.ts';
 import {

@@ -19,7 +19,7 @@ import {
 } from './creation-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { creationHeaders, type ReadKey, readKey, repeated } from './idempotency-key.ts';
-import { type Api, jsonBody, ok, withGuests } from './operation.ts';
+import { type Api, jsonBody, ok, onCreation, withGuests } from './operation.ts';
 import {
   createdSecretRecord,
   custid,
@@ -266,8 +266,6 @@ export async function answerGenerate(
       : await api.service.generateOnce(input, once.idempotency, once.caller);
   return answerCreation('generate', outcome, { creation, header, caller, api });
 }
-
-export const onCreation = { access: 'anyone', scope: 'create', limit: 'create' } as const;
 
 export const creationRefuses = [
   'account_required',

@@ -42,6 +42,10 @@ type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
   };
 };
 
+/** What reading, checking and burning a secret have in common, and what creating has. */
+export const onSecret = { access: 'anyone', limit: 'manage' } as const;
+export const onCreation = { access: 'anyone', scope: 'create', limit: 'create' } as const;
+
 export function define<Input>({ answers, document, ...rest }: Definition<Input>): V2Operation<Input> {
   const { description, schema, refuses } = answers;
   let made: OperationDocument['responses'] | null = null;

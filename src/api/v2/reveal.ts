@@ -6,7 +6,7 @@ import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { key, sensitiveText } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
-import { jsonBody, ok, withGuests } from './operation.ts';
+import { jsonBody, ok, onSecret, withGuests } from './operation.ts';
 import {
   custid,
   custidOf,
@@ -16,16 +16,7 @@ import {
   unsealedSecretRecord,
 } from './records.ts';
 import { encodeSealed, proofFields, proofsIn } from './sealed.ts';
-import {
-  answerInspected,
-  flag,
-  inspectAnswer,
-  look,
-  lookDetails,
-  onSecret,
-  params,
-  refuseSecret,
-} from './secrets.ts';
+import { answerInspected, flag, inspectAnswer, look, lookDetails, params, refuseSecret } from './secrets.ts';
 import { encodeIgnored, ignored, invalidFields, keyOf, proceed, readFields } from './wire.ts';
 
 const openingRefuses = [

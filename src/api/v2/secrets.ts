@@ -11,7 +11,7 @@ import { hint } from '../elsewhere.ts';
 import { illFormed, key, locale, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
-import { define, jsonBody, ok, withGuests } from './operation.ts';
+import { define, jsonBody, ok, onSecret, withGuests } from './operation.ts';
 import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseMails } from './refusals.ts';
 import { proofFields } from './sealed.ts';
@@ -32,7 +32,6 @@ import {
 
 export const flag = z.boolean();
 export const params = { key: 'The secret key.' };
-export const onSecret = { access: 'anyone', limit: 'manage' } as const;
 
 const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: string]> = {
   abandoned: () => encodeProblem(clientLeft),
