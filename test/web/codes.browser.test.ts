@@ -58,6 +58,34 @@ async function openAsPerson(page: Page, site: Site, address: string, hasCode: bo
 
 describe('a person', () => {
   for (const kind of kinds)
+    itInBrowser(
+      `may press the link again in a webmail, which leaves the code good: ${kind}`,
+      { scripts: true },
+      async ({ site, page: inbox }) => {
+        const { address } = await makeLink(site, kind);
+        const html = `<a target="_blank" href="${address}">link</a>`;
+        // Another site to the browser, which knows the site as localhost.
+        await inbox.route('http://127.0.0.1:9/', (route) =>
+          route.fulfill({ contentType: 'text/html', body: html }),
+        );
+        await inbox.goto('http://127.0.0.1:9/');
+        const press = async () => {
+          const [tab] = await Promise.all([inbox.context().waitForEvent('page'), inbox.click('a')]);
+          await tab.locator(`${openButton}:visible`).waitFor();
+          return tab;
+        };
+        const first = await press();
+        await goOn(first, () => pressOpen(first));
+        const second = await press();
+        expect(await second.locator('#code').count()).toBe(1);
+        await first.fill('#code', await codeMailed(site.app));
+        await pressOpen(first);
+        await first.locator('#value').waitFor();
+        expect(await first.inputValue('#value')).toBe(value);
+      },
+    );
+
+  for (const kind of kinds)
     for (const scripts of kind === 'plain' ? [true, false] : [true])
       itInBrowser(
         `needs at most two presses and one field more to open it with a code: ${kind}, ${scripts ? 'with' : 'without'} scripts`,

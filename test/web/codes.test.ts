@@ -127,12 +127,22 @@ describe('the page of a secret that asks for a code', () => {
     expect(textIn((await reader.open({ code: await codeMailed(app) })).html, 'value')).toBe('canary');
   });
 
+  it('is asked for again where the nonce’s other half has gone, and asking makes it last another hour', async () => {
+    const { reader } = await waitingFor();
+    const { sent } = await reader.askForCode();
+    expect(sent.headers.getSetCookie()[0]).toBe(
+      `__Host-mayfly-look=${reader.jar.get('__Host-mayfly-look')}; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax`,
+    );
+    reader.jar.delete('__Host-mayfly-look');
+    expect(asksForCode(await reader.look())).toBe(true);
+  });
+
   it('remembers in this browser alone that a code is under way, with half a nonce and neither key nor address', async () => {
     const { app, reader, secretKey, secretPath } = await waitingFor();
     const { sent, shown } = await reader.askForCode();
-    const [set = ''] = sent.headers.getSetCookie();
+    const [, set = ''] = sent.headers.getSetCookie();
     expect(set).toMatch(
-      /^code-[0-9a-f]=[0-9a-f]{24}\.[\w-]{22}\.[\w-]+; Path=\/secret; Max-Age=660; HttpOnly; SameSite=Strict; Secure$/,
+      /^code-[0-9a-f]{4}=[0-9a-f]{24}\.[\w-]{22}\.[\w-]+; Path=\/secret; Max-Age=660; HttpOnly; SameSite=Lax; Secure$/,
     );
     for (const part of [secretKey, mailbox, Buffer.from(mailbox).toString('base64url')])
       expect(set).not.toContain(part);

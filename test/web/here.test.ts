@@ -40,7 +40,7 @@ describe('who shares without an account', () => {
     const { line, path } = await shareHere(createTestApp());
     expect(path).toMatch(/^\/secret\/[0-9a-z]{31}$/);
     expect(line).toMatch(
-      /^made-[0-9a-f]=[0-9a-f]{24}; Path=\/secret; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+      /^made-[0-9a-f]=[0-9a-f]{24}; Path=\/secret; Max-Age=3600; HttpOnly; SameSite=Lax; Secure$/,
     );
     expect(line).not.toContain(path.slice('/secret/'.length));
     const plain = createTestApp({ baseUrl: 'http://localhost:3000' });
@@ -62,7 +62,7 @@ describe('who opened a secret', () => {
     const opened = await postForm(app, secretPath);
     const [line = ''] = hereIn(opened.headers);
     expect(line).toBe(
-      `here=opened-1746700000; Path=${secretPath}; Max-Age=604800; HttpOnly; SameSite=Strict; Secure`,
+      `here=opened-1746700000; Path=${secretPath}; Max-Age=604800; HttpOnly; SameSite=Lax; Secure`,
     );
     const cookie = line.split(';')[0] ?? '';
     const told = await visit(app, secretPath, { headers: { cookie } });

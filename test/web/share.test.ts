@@ -20,7 +20,7 @@ describe('sharing', () => {
     expect(created.status).toBe(303);
     expect(location).toMatch(/^\/receipt\/[0-9a-z]{31}$/);
     expect(created.headers.getSetCookie()[0]).toBe(
-      `just-created=1; Path=${location}; Max-Age=60; HttpOnly; SameSite=Strict; Secure`,
+      `just-created=1; Path=${location}; Max-Age=60; HttpOnly; SameSite=Lax; Secure`,
     );
     const first = await visit(app, location, { headers: { cookie: 'x=y; just-created=1' } });
     expect(textIn(first.html, 'link')).toMatch(/^https:\/\/mayfly\.example\/secret\/[0-9a-z]{31}$/);

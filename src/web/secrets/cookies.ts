@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { codeSeconds } from '../../core/ports/codes.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import { cookieIn } from '../kit/session.ts';
+import { lookOf } from './look-cookie.ts';
 
 export interface Ended {
   readonly what: 'opened' | 'burned';
@@ -23,13 +24,16 @@ export interface CodeSent {
   readonly to: string;
 }
 
-/** Uses one of sixteen names, so that a browser with many links sends few cookies. 96 bits of hash are too few to recover a 160-bit key. */
+/** Uses few names, so that a browser with many links sends few cookies. 96 bits of hash are too few to recover a 160-bit key. */
 function namedAfter(what: 'made' | 'code', secretPath: string) {
   const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('hex');
-  return { name: `${what}-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
+  // Codes do not last long, and one must not take another's place.
+  const nameLength = what === 'made' ? 1 : 4;
+  return { name: `${what}-${digest.slice(0, nameLength)}`, value: digest.slice(4, 28) };
 }
 
-const rulesFor = (isSecure: boolean) => `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+/** Lax, so that a link that is opened from a mail or a chat has them as well. */
+const rulesFor = (isSecure: boolean) => `HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 
 /**
  * What this browser did with a secret: created, opened or burned it. The secret's page can then warn a creator without an account, and
@@ -57,10 +61,12 @@ export function createHereCookie(isSecure: boolean) {
       const kept = `${name}=${value}.${field}.${Buffer.from(to).toString('base64url')}`;
       return `${kept}; Path=${folderOf(secretPath)}; Max-Age=${codeSeconds + lookSeconds}; ${rules}`;
     },
+    /** Returns `null` also without the nonce's other half. */
     codeSentHere(cookies: string, secretPath: string): CodeSent | null {
       const { name, value } = namedAfter('code', secretPath);
       const [secret, field = '', to = ''] = cookieIn(cookies, name).split('.');
-      return secret === value ? { field, to: Buffer.from(to, 'base64url').toString() } : null;
+      if (secret !== value || lookOf(cookies, field) === null) return null;
+      return { field, to: Buffer.from(to, 'base64url').toString() };
     },
     endedHere(cookies: string): Ended | null {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];

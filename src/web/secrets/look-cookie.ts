@@ -23,13 +23,16 @@ export function createKeepsCookies(isSecure: boolean): (host: string) => boolean
   return (host) => isSecure || loopback.test(host);
 }
 
-/** Draws the field for one page view; `cookie` is `null` if the browser already has one. */
-export function drawLook(cookies: string): { readonly field: string; readonly cookie: string | null } {
-  const draw = () => randomBytes(partBytes).toString('base64url');
-  // Keeps an existing cookie, so that forms in several tabs all work.
-  const cookie = sixteenBytesForm.test(cookieIn(cookies, cookieName))
-    ? null
-    : `${cookieName}=${draw()}; Max-Age=${cookieSeconds}; Path=/; HttpOnly; Secure; SameSite=Strict`;
+const draw = () => randomBytes(partBytes).toString('base64url');
+
+/**
+ * Draws the field for one page view, and gives the cookie another hour. Keeps its value, so that forms in several tabs all work.
+ * Lax, not Strict: a page opened from an email would not get the cookie, and would replace the one that another tab uses.
+ */
+export function drawLook(cookies: string): { readonly field: string; readonly cookie: string } {
+  const kept = cookieIn(cookies, cookieName);
+  const value = sixteenBytesForm.test(kept) ? kept : draw();
+  const cookie = `${cookieName}=${value}; Max-Age=${cookieSeconds}; Path=/; HttpOnly; Secure; SameSite=Lax`;
   return { field: draw(), cookie };
 }
 

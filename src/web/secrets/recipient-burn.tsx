@@ -53,8 +53,9 @@ async function ask(
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { frame } = request;
-  const code = deps.here.codeSentHere(request.cookies, frame.href('secret', request.key));
-  if (waiting.secret.verify && code === null) return seeOther(frame.href('secret', request.key));
+  const link = frame.href('secret', request.key);
+  const code = waiting.secret.verify ? deps.here.codeSentHere(request.cookies, link) : null;
+  if (waiting.secret.verify && code === null) return seeOther(link);
   if (waiting.secret.sealed)
     return opening(pageReply(status, <SealedBurnPage {...{ frame, waiting, code }} />));
   const props = { frame, waiting, code, refusal: { ...notRefused, ...refusal } };

@@ -71,8 +71,8 @@ async function ask(
   const { frame, cookies } = request;
   const { note } = found;
   const { sealed, verify } = waiting.secret;
-  const wantsOther = request.query.has('again');
-  const code = wantsOther ? null : deps.here.codeSentHere(cookies, frame.href('secret', request.key));
+  const isAsked = verify && !request.query.has('again');
+  const code = isAsked ? deps.here.codeSentHere(cookies, frame.href('secret', request.key)) : null;
   const needsCode = verify && code === null;
   if (sealed && !needsCode)
     return opening(pageReply(status, <SealedPage {...{ frame, waiting, note, code }} />));
@@ -82,7 +82,7 @@ async function ask(
   const said = { ...notRefused, ...refusal, ...notice };
   const props = { frame, waiting, note, code, lookField, refusal: said };
   const reply = pageReply(status, <SecretPage {...props} />);
-  return look === null || look.cookie === null ? reply : { ...reply, cookies: [look.cookie] };
+  return look === null ? reply : { ...reply, cookies: [look.cookie] };
 }
 
 async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
@@ -119,7 +119,7 @@ async function mailCode(request: PageRequest, deps: SecretDeps): Promise<PageRep
   const mailed = await deps.service.mailCode({ secretKey, look, linkProof, clientPrefix, locale });
   if (mailed.outcome === 'queued') {
     const path = frame.href('secret', secretKey);
-    return seeOther(path, [deps.here.codeSent(path, { field, to: mailed.sentTo })]);
+    return seeOther(path, [drawLook(cookies).cookie, deps.here.codeSent(path, { field, to: mailed.sentTo })]);
   }
   if (mailed.outcome === 'needs_no_code') return again(422);
   if (mailed.outcome !== 'too_many_mails') return refusedReply(request, deps, mailed, again);
