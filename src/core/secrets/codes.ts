@@ -54,11 +54,15 @@ export async function mailCode(deps: Core, input: CodeInput): Promise<CodeOutcom
   return { outcome: 'queued', sentTo: obfuscate(to), until: Math.min(at + codeSeconds, expiresAt) };
 }
 
-const aDay = (limit: number) => ({ limit, windowSeconds: 86_400, burst: limit });
+const mails = (limit: number, windowSeconds: number) => ({ limit, windowSeconds, burst: limit });
+/** In an hour, from one account. */
+const fromSender = mails(100, 3_600);
+/** In a day, to one mailbox: from one account, more than one secret may use up, and from all accounts. */
+const [toMailbox, toMailboxInAll] = [mails(30, 86_400), mails(40, 86_400)];
 
 /**
- * Counts a mail to a mailbox, of one account's secrets and of all, and of the secret: against every limit or none. Apart from mails with
- * links, so that neither uses up the other (P21). Returns the seconds to wait, or 0.
+ * Counts a mail for its sender, its mailbox and its secret: against every limit or none. Apart from mails with links, so that neither uses
+ * up the other (P21). Returns the seconds to wait, or 0.
  */
 async function countMail(
   { store, limits, ring }: Core,
@@ -66,16 +70,23 @@ async function countMail(
   clientPrefix: string,
   address: string,
 ): Promise<number> {
-  const keyed = concat(deriveMailboxKey(ring.current.key), utf8(address.toLowerCase()));
-  const mailbox = toBase64Url(hashProof(keyed));
+  // Most mail servers deliver anna+anything@ to anna@.
+  const name = address.toLowerCase().replace(/\+[^@]*@/, '@');
+  const mailbox = toBase64Url(hashProof(concat(deriveMailboxKey(ring.current.key), utf8(name))));
   const counts = [
-    { name: 'code.account', rule: aDay(20), client: `${owner} ${mailbox}` },
-    { name: 'code.mailbox', rule: aDay(40), client: mailbox },
+    { name: 'code.sender', rule: fromSender, client: String(owner) },
+    { name: 'code.account', rule: toMailbox, client: `${owner} ${mailbox}` },
+    { name: 'code.mailbox', rule: toMailboxInAll, client: mailbox },
   ];
   const waitMs = Math.max(...(await limits.take(counts)));
   if (waitMs > 0) return Math.ceil(waitMs / 1_000);
   const client = clientTokenOf(ring.current.key, secretId, clientPrefix);
-  const mailed = await store.reserve(countedId(secretId, 'mailedCodes'), client, codeMailLimits);
+  const mailed = await store
+    .reserve(countedId(secretId, 'mailedCodes'), client, codeMailLimits)
+    .catch(async (fault) => {
+      await limits.refund(counts);
+      throw fault;
+    });
   if (mailed.outcome === 'reserved') return 0;
   await limits.refund(counts);
   return mailed.retryAfterSeconds;
