@@ -44,6 +44,8 @@ export const wrongSettings: readonly (readonly [
   ['MAYFLY_V2_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
   ['MAYFLY_REQUESTS', 'everybody', /"accounts" or "anyone"/],
+  ['MAYFLY_VERIFY', 'maybe', /"on" or "off"/],
+  ['MAYFLY_CODE_IN_SUBJECT', 'yes', /"on" or "off"/],
   ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
   ['MAYFLY_BRAND_FILE', '/no/such/brand.json', /brand\.json.*cannot be read/],
   ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
