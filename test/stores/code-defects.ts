@@ -1,6 +1,6 @@
 /** Stores with one seeded defect each in the codes that they keep, and in how wrong ones are counted (see `defects.ts`). */
 import { type CountedId, secretIn } from '../../src/core/ports/attempts.ts';
-import type { NewCode } from '../../src/core/ports/codes.ts';
+import { codeSeconds, type NewCode } from '../../src/core/ports/codes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { attemptsThatCheckThenRecord } from './attempt-defects.ts';
 import { newSecretId } from './conformance/check.ts';
@@ -14,10 +14,10 @@ const apart = 'wrong codes, mails and passphrases are counted apart, and allowed
 
 /** Remembers every code with its secret, the last at the end. */
 function remembering(store: Store) {
-  const codes: (NewCode & { readonly of: string })[] = [];
+  const codes: (NewCode & { readonly of: string; readonly at: number })[] = [];
   const putCode: Store['putCode'] = async (id, code) => {
     const at = await store.putCode(id, code);
-    if (at !== null) codes.push({ of: id.toHex(), ...code });
+    if (at !== null) codes.push({ of: id.toHex(), at, ...code });
     return at;
   };
   return { codes, putCode };
@@ -83,6 +83,16 @@ export const codeDefects: readonly SeededDefect[] = [
         findCode: async () => codes.toSorted((a, b) => b.at - a.at)[0]?.codeTag ?? null,
       };
     },
+  },
+  {
+    defect: 'codes keep their times when the time is set back',
+    caughtBy: 'a time that is set back lengthens no code and brings none back',
+    seed: (store) =>
+      finding(
+        store,
+        ({ of, at, lookTag }, id, tag) =>
+          of === id && lookTag.toHex() === tag && store.now() < at + codeSeconds,
+      ),
   },
   {
     defect: 'another opener’s code ends mine',

@@ -75,6 +75,7 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
       await sweep(Number.POSITIVE_INFINITY);
       records.endLooks();
       const [seconds, sinceBoot] = [clock.wall(), clock.sinceBoot()];
+      codes.setBack(seconds);
       timesSet += 1;
       time.adopt({ seconds, sinceBoot, bootId: clock.bootId, dispute: null });
     },

@@ -1,4 +1,5 @@
 import type { StoreClock } from '../../core/ports/clock.ts';
+import { codeSeconds } from '../../core/ports/codes.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import { erased } from './claims.ts';
@@ -12,9 +13,9 @@ const sweptAtOnce = 1_000;
 const walkedAtOnce = 20_000;
 
 /**
- * Expired secrets remain expired, and ended requests ended, even if the time is set back. Guesses, sessions and tickets dated in what is now the
- * future keep their remaining duration. All looks end now, because they would otherwise end too late. A record's times
- * cannot be shifted, because they are sealed with it.
+ * Expired secrets remain expired, and ended requests ended, even if the time is set back. Guesses, codes, sessions and tickets dated in what is
+ * now the future keep their remaining duration; earlier codes, too, which would otherwise be valid again. All looks end now, because they would
+ * otherwise end too late. A record's times cannot be shifted, because they are sealed with it.
  *
  * The time's row is locked first: concurrent decisions use the old time until this commits, and the new one afterwards.
  */
@@ -34,6 +35,10 @@ const setTime = decision(`
       times = ARRAY(
         SELECT CASE WHEN each > at THEN each - by ELSE each END FROM unnest(times) WITH ORDINALITY AS t (each, place) ORDER BY place)
     FROM back WHERE EXISTS (SELECT FROM unnest(times) AS each WHERE each > at)),
+  undated AS (
+    DELETE FROM mayfly_store.codes c USING back WHERE c.at > back.at - ${codeSeconds} RETURNING c.*, by),
+  redated AS (
+    INSERT INTO mayfly_store.codes SELECT secret_id, look_tag, at - by, code_tag, state FROM undated ORDER BY at ON CONFLICT DO NOTHING),
   handed AS (
     UPDATE mayfly_store.tickets SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE expires_at - by END,
       counts_until = counts_until - by, created_at = created_at - by

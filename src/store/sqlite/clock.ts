@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { StoreClock } from '../../core/ports/clock.ts';
+import { codeSeconds } from '../../core/ports/codes.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import type { TimeAnchor } from '../store-time.ts';
@@ -37,7 +38,7 @@ const endErased = `
   WHERE state = 'w' AND sweep_at >= receipt_expires_at AND expires_at > ?1`;
 
 /**
- * Shifts guesses, sessions and tickets dated later than the new time, so that they keep their remaining duration.
+ * Shifts guesses, codes, sessions and tickets dated later than the new time, so that they keep their remaining duration.
  * Records cannot be shifted: their times are sealed with them.
  */
 const movedTimes = [
@@ -46,6 +47,8 @@ const movedTimes = [
      counts_until = counts_until + ?1 - ?2, created_at = created_at + ?1 - ?2 WHERE created_at > ?1`,
   `UPDATE sessions SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2,
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
+  // Also earlier ones, which would otherwise be valid again. One that another replaces has ended.
+  `UPDATE OR REPLACE codes SET at = at + ?1 - ?2 WHERE at > ?1 - ${codeSeconds}`,
   // An end is for ever.
   'UPDATE requests SET is_ended = is_ended OR until <= ?2, noticed_at = min(noticed_at, ?1) WHERE until > ?1',
 ];

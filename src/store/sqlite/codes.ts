@@ -6,7 +6,7 @@ import { codeAt } from '../store.ts';
 import type { Deciding } from './decisions.ts';
 import { locateSecret, type Parts, type Read } from './parts.ts';
 
-/** Never earlier than the opener's last one, also after the time was set back. */
+/** Never earlier than the opener's last one: one moved from PostgreSQL may be ahead. */
 const insertCode = `
   INSERT OR REPLACE INTO codes (secret_id, look_tag, at, code_tag, state)
   SELECT secret_id, ?4, max(?1, ifnull((SELECT max(at) FROM codes WHERE secret_id = ?3 AND look_tag = ?4), 0)), ?5, 'queued'

@@ -128,6 +128,46 @@ export const codeChecks: readonly ConformanceCheck[] = [
     assert.deepEqual(await store.findCode(secretId, lookTag), further.codeTag);
   }),
 
+  check(
+    'P8',
+    'a time that is set back lengthens no code and brings none back',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      // The dispute may take a second, so one of each two is as much older than a later one as the time is set back.
+      const ended = newTag();
+      for (const seconds of [1, 400, 499]) {
+        await putCode(store, secretId, ended);
+        wallClock.advance(seconds);
+      }
+      const { lookTag, codeTag } = await putCode(store, secretId);
+      wallClock.advance(1);
+      const next = await putCode(store, secretId, lookTag);
+      wallClock.advance(400);
+      const last = await putCode(store, secretId, lookTag);
+      // PostgreSQL then reads the last one first.
+      for (const each of [codeTag, next.codeTag]) await store.setCodeState(secretId, each, 'accepted');
+      const before = (await store.listCodes(secretId)).at(-1)?.at ?? 0;
+      wallClock.jump(-400);
+      await store.setTime();
+      const times = (await store.listCodes(secretId)).map(({ at }) => before - at);
+      const late = (times.at(-1) ?? 0) - 400;
+      assert.ok(late === 0 || late === 1, `${late} s late`);
+      assert.deepEqual(
+        times.slice(-3),
+        [401, 400, 0].map((age) => age + 400 + late),
+      );
+      const other = newCode();
+      for (let times = 0; times < 2; times += 1)
+        assert.equal(await store.putCode(secretId, other), before - 400);
+      assert.equal(await store.findCode(secretId, ended), null, 'what had ended came back');
+      assert.deepEqual(await store.findCode(secretId, lookTag), last.codeTag);
+      wallClock.advance(codeSeconds - 1 - late);
+      assert.deepEqual(await store.findCode(secretId, lookTag), last.codeTag);
+      wallClock.advance(1);
+      assert.equal(await store.findCode(secretId, lookTag), null);
+    },
+  ),
+
   check('port', 'a code is stored only while its secret waits', async ({ store, wallClock }) => {
     const [read, burned, expired] = [await putNew(store), await putNew(store), await putNew(store)];
     await putCode(store, read.secretId);

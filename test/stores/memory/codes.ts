@@ -12,7 +12,7 @@ const isSame = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other
 export function createMemoryCodes(
   now: () => UnixSeconds,
   lifeOf: (id: SecretId) => Parameters<typeof isWaiting>[0] | null,
-): { readonly store: CodeStore; forgetDeleted(): void } {
+): { readonly store: CodeStore; forgetDeleted(): void; setBack(to: UnixSeconds): void } {
   const bySecret = new Map<string, KeptCode[]>();
   const codesOf = (id: SecretId): KeptCode[] => bySecret.get(id.toHex()) ?? [];
   const lastOf = (id: SecretId, lookTag: Uint8Array) =>
@@ -40,6 +40,15 @@ export function createMemoryCodes(
         if (changed.length > 0) bySecret.set(id.toHex(), changed);
       },
       listCodes: async (id) => codesOf(id).map((each) => codeAt(each, now())),
+    },
+    /** What is still valid then keeps its remaining duration, and nothing is valid again. */
+    setBack(to) {
+      const by = Math.max(0, now() - to);
+      for (const [hex, codes] of bySecret)
+        bySecret.set(
+          hex,
+          codes.map((each) => (each.at > to - codeSeconds ? { ...each, at: each.at - by } : each)),
+        );
     },
     forgetDeleted() {
       for (const hex of bySecret.keys())
