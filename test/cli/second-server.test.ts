@@ -23,7 +23,16 @@ async function withFolder(work: (dataDir: string) => Promise<void>): Promise<voi
 /** A store as version 0.1 left it, before roots could be closed. */
 function downgrade(dataDir: string): void {
   using db = new Database(join(dataDir, 'mayfly.db'));
-  for (const later of ['root_floor', 'creations', 'move', 'move_changes', 'epochs', 'answers', 'requests'])
+  for (const later of [
+    'root_floor',
+    'creations',
+    'move',
+    'move_changes',
+    'epochs',
+    'answers',
+    'requests',
+    'codes',
+  ])
     db.run(`DROP TABLE ${later}`);
   db.run('ALTER TABLE accounts DROP COLUMN sender_name');
   db.run('PRAGMA user_version = 11');
@@ -46,7 +55,7 @@ describe('a command', () => {
       expect(refused.err).toStartWith('A server of an earlier version runs on ');
       leave();
       expect((await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir })).code).toBe(0);
-      expect(schemaOf(dataDir)).toBe(17);
+      expect(schemaOf(dataDir)).toBe(18);
     }));
 });
 
