@@ -28,8 +28,7 @@ const sweepRecords = decision(`
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at > now RETURNING 1),
   removed AS (
     DELETE FROM mayfly_store.records r USING due, clock
-    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING r.secret_id),
-  forgotten AS (DELETE FROM mayfly_store.codes WHERE secret_id = ANY (ARRAY(SELECT secret_id FROM removed)))
+    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now)
   SELECT count(*) AS touched FROM due`);
 
 const sweepLooks = decision(`

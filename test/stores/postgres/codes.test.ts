@@ -40,6 +40,19 @@ describe('codes of several nodes', () => {
     }
   });
 
+  it('P6: go with a record that a node of the version before deletes, which knows no codes', async () => {
+    await using nodes = await openNodes(server);
+    const [gone, kept] = [
+      await putNew(nodes.one, { verify: true }),
+      await putNew(nodes.one, { verify: true }),
+    ];
+    for (const { secretId } of [gone, kept])
+      await nodes.one.putCode(secretId, { lookTag: tag(1), codeTag: tag(2) });
+    await nodes.ask('DELETE FROM records WHERE secret_id = $1', [gone.secretId]);
+    expect(await nodes.other.listCodes(gone.secretId)).toEqual([]);
+    expect(await nodes.other.listCodes(kept.secretId)).toHaveLength(1);
+  });
+
   it('P1: none is stored while the secret’s claim is not decided, nor after it', async () => {
     await using nodes = await openNodes(server);
     const { secretId } = await putNew(nodes.one, { verify: true });

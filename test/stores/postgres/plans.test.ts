@@ -17,6 +17,7 @@ beforeAll(async () => {
     shared_preload_libraries: "'auto_explain'",
     'auto_explain.log_min_duration': 0,
     'auto_explain.log_format': "'json'",
+    'auto_explain.log_nested_statements': 'on',
     autovacuum: 'off',
   };
   server = await startPostgres({ config });
