@@ -30,7 +30,7 @@ async function createDesk(options: Parameters<typeof createTestApp>[0] = {}) {
 
 /** The part of a page that changes the lifetime; `''` if it has none. */
 function formIn(html: string): string {
-  return /<details id="change-lifetime".*?<\/details>/s.exec(html)?.[0] ?? '';
+  return /<details[^>]* id="change-lifetime".*?<\/details>/s.exec(html)?.[0] ?? '';
 }
 
 const isOpen = /^<details[^>]* open=""/;
