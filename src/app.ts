@@ -7,10 +7,10 @@
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
-import { isForThisMachineAlone, mayVerify } from './config/settings.ts';
+import { mayVerify } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { ServiceError } from './core/errors.ts';
-import { createLinks } from './core/links.ts';
+import { createLinks, isForThisMachineAlone } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
 import { createRequestService } from './core/requests/service.ts';
 import { createService } from './core/secrets/service.ts';

@@ -1,7 +1,7 @@
 /** Every setting: its variable, description, kind and default. */
 import { join } from 'node:path';
 import type { Region, RegionLabel } from '../core/keys.ts';
-import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
+import { isForThisMachineAlone } from '../core/links.ts';
 import { builtInPlans } from '../core/plans.ts';
 import { supportedLocales } from '../locale/catalogues.ts';
 import {
@@ -19,7 +19,7 @@ import {
   regionWeights,
   smtpServer,
 } from './addresses.ts';
-import { type Definition, type Others, setting } from './definition.ts';
+import { type Definition, setting } from './definition.ts';
 import { builtInRateLimits } from './json-files.ts';
 import {
   byteLimit,
@@ -54,11 +54,6 @@ function defaultSender(siteUrl: string): string {
 function nameOnInternet(siteUrl: string): string | null {
   const { hostname } = new URL(siteUrl);
   return /^(?:[a-z0-9-]+\.)+(?!localhost$)[a-z][a-z0-9-]*$/.test(hostname) ? hostname : null;
-}
-
-/** Recognises a trial: other machines can neither connect nor follow links. */
-export function isForThisMachineAlone({ host, baseUrl: url }: Pick<Others, 'host' | 'baseUrl'>): boolean {
-  return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(url);
 }
 
 type OfVerify = Pick<SettingValues, 'verify' | 'smtpServer' | 'host' | 'baseUrl'>;

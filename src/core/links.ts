@@ -65,3 +65,14 @@ export function isPrivateName(name: string): boolean {
 export function isLoopbackUrl(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
+
+/** Recognises a trial: other machines can neither connect nor follow links. */
+export function isForThisMachineAlone({
+  host,
+  baseUrl,
+}: {
+  readonly host: string;
+  readonly baseUrl: string;
+}): boolean {
+  return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(baseUrl);
+}

@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../config/read.ts';
-import { createLinks, isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
+import { createLinks, isForThisMachineAlone, isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
 import { wrapWords } from './wrap.ts';
 
 export const stepNames = ['address', 'tls', 'proxy', 'mail', 'sender', 'keys', 'account'] as const;
@@ -21,11 +21,6 @@ export interface SetupFacts {
   readonly hasAccounts: boolean;
   readonly hasNewKeys: boolean;
   readonly isService: boolean;
-}
-
-/** Whether only this machine can connect, and links point only to it. */
-function isTriedOut({ host, baseUrl }: Settings): boolean {
-  return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(baseUrl);
 }
 
 /** Whether the address suggests a proxy, but none is configured. */
@@ -68,7 +63,7 @@ const stepsOf = ({ rootKeysFile }: Settings): Readonly<Record<StepName, Omit<Nex
 
 /** Returns the steps in the order to do them; none for a trial installation. */
 export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextStep[] {
-  if (isTriedOut(settings) && !facts.isService) return [];
+  if (isForThisMachineAlone(settings) && !facts.isService) return [];
   const { baseUrl, given, smtpServer, mailFrom, signUpIsOpen } = settings;
   const isOpen: Readonly<Record<StepName, boolean>> = {
     address: isLoopbackUrl(baseUrl) && !given.has('baseUrl'),
