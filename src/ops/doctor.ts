@@ -3,7 +3,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import type { SmtpServer } from '../config/addresses.ts';
 import type { Settings } from '../config/read.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isLoopbackUrl } from '../core/links.ts';
+import { isForThisMachineAlone, isLoopbackUrl } from '../core/links.ts';
 import type { AccountStore } from '../core/ports/accounts.ts';
 import type { ClockReport, StoreClock } from '../core/ports/clock.ts';
 import type { RootStore } from '../core/ports/roots.ts';
@@ -241,14 +241,16 @@ function withSender(found: string, mailFrom: string): Finding {
 }
 
 async function examineMail(
-  { smtpServer, mailFrom, dataDir, serverFaults, verify, baseUrl }: Settings,
+  settings: Settings,
   deps: DoctorDeps,
   recipient: Sensitive<string> | null,
 ): Promise<readonly Finding[]> {
+  const { smtpServer, mailFrom, dataDir, serverFaults, verify } = settings;
   const wrong = serverFaults.find(({ setting }) => setting === 'smtpServer');
   if (wrong !== undefined) return [fault('mail', wrong.sentence)];
   if (smtpServer === null) {
-    const codes = verify && !isLoopbackUrl(baseUrl) ? '; until then no secret can ask for a code' : '';
+    const codes =
+      verify && !isForThisMachineAlone(settings) ? '; until then no secret can ask for a code' : '';
     const kept = `saved as files in ${dataDir}/outbox, which contain live links: set MAYFLY_SMTP_URL to send mail${codes}`;
     const unsent = fault('test mail', 'not sent, because there is no mail server: set MAYFLY_SMTP_URL');
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
