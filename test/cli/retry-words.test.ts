@@ -12,12 +12,14 @@ function sentence(message: string, retryAfterSeconds: number | null): string {
   return sentenceOf(new MayflyError('unavailable', message, { retryAfterSeconds }), chosen);
 }
 
+const exhausted = { outcome: 'attempts_exhausted', retryAfterSeconds: 597 } as const;
+
 const replies = [
   [refuse('unavailable'), 'Temporarily unavailable'],
   [refuse('rate_limited'), 'Too many requests'],
   [refuseMails({ retryAfterSeconds: 2 }), 'Too many mails'],
   [
-    refuseAttempts({ retryAfterSeconds: 597, needsCreator: false }),
+    refuseAttempts({ ...exhausted, needsCreator: false }),
     'Too many wrong passphrases were tried on this secret',
   ],
   [encodeProblem({ problem: 'storage_full', retryAfterSeconds: 2 }), 'There is no room for another secret'],
@@ -37,11 +39,8 @@ describe('when to try again', () => {
 
   it('is not said where only the creator can lift a lock, in either version', () => {
     const key = '0'.repeat(31);
-    const locked = { retryAfterSeconds: 597, needsCreator: true };
-    const replies = [
-      refuseAttempts(locked),
-      encodeKeyRefusal({ outcome: 'attempts_exhausted', ...locked }, key, dialectOf('documented')),
-    ];
+    const locked = { ...exhausted, needsCreator: true };
+    const replies = [refuseAttempts(locked), encodeKeyRefusal(locked, key, dialectOf('documented'))];
     for (const { body } of replies) {
       const { message } = body as { message: string };
       const told = sentenceOf(

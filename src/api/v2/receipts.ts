@@ -226,7 +226,7 @@ const burnTable: ReceiptTable<Exclude<BurnOutcome, { outcome: 'burned' }>> = {
   abandoned: () => encodeProblem(clientLeft),
   passphrase_missing: refuseUnproven,
   passphrase_wrong: refuseUnproven,
-  attempts_exhausted: (exhausted) => refuseAttempts(exhausted),
+  attempts_exhausted: refuseAttempts,
 };
 
 /** Checks what a burn would do, without burning. */

@@ -3,7 +3,7 @@
  * Unknown, read, burned and expired secrets get the same response (P17). A refusal reveals nothing about a fault (P18).
  */
 import { z } from 'zod';
-import type { Exhausted } from '../../core/ports/attempts.ts';
+import type { NoGuessLeft } from '../../core/secrets/outcomes.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import type { FieldError, Problem } from '../../http/problem.ts';
 import { hint } from '../elsewhere.ts';
@@ -191,10 +191,12 @@ function later(seconds: number) {
   return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
 }
 
-export function refuseAttempts(
-  { retryAfterSeconds, needsCreator }: Omit<Exhausted, 'outcome'>,
-  what: 'passphrases' | 'codes' = 'passphrases',
-): Reply {
+export function refuseAttempts({
+  outcome,
+  retryAfterSeconds,
+  needsCreator,
+}: NoGuessLeft<'attempts_exhausted' | 'codes_exhausted'>): Reply {
+  const what = outcome === 'codes_exhausted' ? 'codes' : 'passphrases';
   const minutes = Math.ceil(retryAfterSeconds / 60);
   const until = needsCreator
     ? 'it stays locked until its creator allows more: ask them'

@@ -38,10 +38,10 @@ const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: strin
   unknown: (_, secretKey) => refuse('unknown_secret', { extra: { secret_key: secretKey } }),
   passphrase_missing: () => refuse('incorrect_passphrase'),
   passphrase_wrong: () => refuse('incorrect_passphrase'),
-  attempts_exhausted: (exhausted) => refuseAttempts(exhausted),
+  attempts_exhausted: refuseAttempts,
   code_required: () => refuse('code_required'),
   code_wrong: ({ attemptsLeft }) => refuse('incorrect_code', { extra: { attempts_left: attemptsLeft } }),
-  codes_exhausted: (exhausted) => refuseAttempts(exhausted, 'codes'),
+  codes_exhausted: refuseAttempts,
   incomplete_link: () => refuse('incomplete_link'),
   not_sealed: () => refuse('not_sealed'),
 };

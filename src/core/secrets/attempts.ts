@@ -22,7 +22,7 @@ export const attemptLimits: AttemptLimits = {
 };
 
 /** Wrong codes, by network; an opener without the mailbox never reaches the passphrase. */
-export const codeLimits: AttemptLimits = { ...attemptLimits, perNetwork: 5 };
+const codeLimits: AttemptLimits = { ...attemptLimits, perNetwork: 5 };
 
 /** Mails with codes, for one secret. */
 export const codeMailLimits: AttemptLimits = {
