@@ -19,4 +19,5 @@ if (form !== null && proof !== null) {
   document.getElementById('needs-scripts')?.remove();
   form.hidden = false;
 }
+// Back from another page, a reload shows the field, if a code was sent meanwhile.
 onLeaving(() => {});
