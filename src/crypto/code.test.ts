@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'bun:test';
 import {
   openVerifier,
+  rewrapped,
   type SampleOptions,
-  type SealedSample,
   sampleEpoch,
   sealedSample,
   sealedUnderTheRoot,
   underTheRoot,
+  unwrapped,
 } from '../../test/support/sealed-sample.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { bytesOf, fixedRandom } from '../../test/support/vector-bytes.ts';
@@ -21,21 +22,13 @@ import {
   openCreatorKey,
   openProofs,
   proveKeys,
-  rewrapSecret,
   sealSecret,
   unwrapSecret,
 } from './envelope.ts';
 import { createKeyRing } from './keyring.ts';
-import type { UnwrappedSecret } from './row.ts';
 
 const address = 'ann@example.org';
 const longest = `${'a'.repeat(64)}@${'b'.repeat(251)}.org`;
-
-function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
-  const outcome = unwrapSecret(row, sample.context, ring, sampleEpoch.key);
-  if (outcome.outcome !== 'unwrapped') throw new Error(outcome.outcome);
-  return outcome.secret;
-}
 
 const kinds: readonly [string, SampleOptions][] = [
   ['a plain secret', { codeAddress: address }],
@@ -69,13 +62,9 @@ describe('the address for codes', () => {
 
   it.each(kinds)('of %s is carried over to another root and another expiry (P12)', (_name, options) => {
     const sample = sealedSample(options);
-    const root = { kid: 9, key: seededRandom('root')(32) };
-    const expiry = { expiresAt: sample.context.expiresAt + 60, epoch: sampleEpoch };
-    const keys = { ring: sample.ring, epochKey: sampleEpoch.key, random: seededRandom('another') };
-    const row = rewrapSecret(sample.row, sample.context, keys, { root, expiry }) ?? new Uint8Array();
-    expect(row).toHaveLength(sample.row.length);
-    const context = { ...sample.context, expiresAt: expiry.expiresAt };
-    const secret = unwrapped({ ...sample, context }, row, createKeyRing([root]));
+    const carried = rewrapped(sample);
+    expect(carried.row).toHaveLength(sample.row.length);
+    const secret = unwrapped(carried);
     expect(openCodeAddress(secret, sample.secretKey)).toEqual(utf8(options.codeAddress ?? ''));
   });
 

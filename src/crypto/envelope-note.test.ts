@@ -2,24 +2,16 @@
 import { describe, expect, it } from 'bun:test';
 import {
   openVerifier,
+  rewrapped,
   type SampleOptions,
-  type SealedSample,
-  sampleEpoch,
   sealedSample,
+  unwrapped,
 } from '../../test/support/sealed-sample.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { sealedNoteBytes } from '../protocol/note.ts';
 import { utf8 } from './bytes.ts';
 import { hashProof } from './derive.ts';
-import { hasNote, open, openNote, openProofs, proveKeys, rewrapSecret, unwrapSecret } from './envelope.ts';
-import { createKeyRing } from './keyring.ts';
-import type { UnwrappedSecret } from './row.ts';
-
-function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
-  const outcome = unwrapSecret(row, sample.context, ring, sampleEpoch.key);
-  if (outcome.outcome !== 'unwrapped') throw new Error(outcome.outcome);
-  return outcome.secret;
-}
+import { hasNote, open, openNote, openProofs, proveKeys } from './envelope.ts';
 
 describe('the note', () => {
   const kinds: readonly [string, SampleOptions][] = [
@@ -51,13 +43,9 @@ describe('the note', () => {
 
   it.each(kinds)('of %s is carried over to another root and another expiry (P12)', (_name, options) => {
     const sample = sealedSample(options);
-    const root = { kid: 9, key: seededRandom('root')(32) };
-    const expiry = { expiresAt: sample.context.expiresAt + 60, epoch: sampleEpoch };
-    const keys = { ring: sample.ring, epochKey: sampleEpoch.key, random: seededRandom('another') };
-    const row = rewrapSecret(sample.row, sample.context, keys, { root, expiry }) ?? new Uint8Array();
-    expect(row).toHaveLength(sample.row.length);
-    const context = { ...sample.context, expiresAt: expiry.expiresAt };
-    const secret = unwrapped({ ...sample, context }, row, createKeyRing([root]));
+    const carried = rewrapped(sample);
+    expect(carried.row).toHaveLength(sample.row.length);
+    const secret = unwrapped(carried);
     expect(openNote(secret, sample.secretKey, options.sealed === true)).toEqual(options.note ?? null);
   });
 

@@ -9,6 +9,7 @@ import {
   sealedSample,
   sealedUnderTheRoot,
   underTheRoot,
+  unwrapped,
 } from '../../test/support/sealed-sample.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { FieldWriter, hex, utf8 } from './bytes.ts';
@@ -25,15 +26,9 @@ import {
 } from './envelope.ts';
 import { createKeyRing, type KeyRing } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
-import type { SecretContext, UnwrappedSecret } from './row.ts';
+import type { SecretContext } from './row.ts';
 
 const keysOf = (ring: KeyRing, random: RandomBytes) => ({ ring, epochKey: sampleEpoch.key, random });
-
-function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
-  const outcome = unwrapSecret(row, sample.context, ring, sampleEpoch.key);
-  if (outcome.outcome !== 'unwrapped') throw new Error(outcome.outcome);
-  return outcome.secret;
-}
 
 function opened(sample: SealedSample, row = sample.row, ring = sample.ring): string {
   const secret = unwrapped(sample, row, ring);

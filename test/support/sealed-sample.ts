@@ -12,7 +12,15 @@ import {
   hashProof,
   version1,
 } from '../../src/crypto/derive.ts';
-import { epochIn, expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
+import {
+  epochIn,
+  expiryLimitOf,
+  rewrapSecret,
+  type SealInput,
+  sealSecret,
+  secretAads,
+  unwrapSecret,
+} from '../../src/crypto/envelope.ts';
 import { createKeyRing, type Epoch, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
 import type { SecretContext, UnwrappedSecret } from '../../src/crypto/row.ts';
@@ -101,6 +109,23 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
   });
   const ring = createKeyRing([root]);
   return { row, secretKey, metadataKey, context, root, ring, epoch, value, passphrase, proofs };
+}
+
+/** The sample under another root, and with an expiry a minute later. */
+export function rewrapped(sample: SealedSample): SealedSample {
+  const root = { kid: 9, key: seededRandom('root')(32) };
+  const expiry = { expiresAt: sample.context.expiresAt + 60, epoch: sampleEpoch };
+  const keys = { ring: sample.ring, epochKey: sampleEpoch.key, random: seededRandom('another') };
+  const row = rewrapSecret(sample.row, sample.context, keys, { root, expiry }) ?? new Uint8Array();
+  const context = { ...sample.context, expiresAt: expiry.expiresAt };
+  return { ...sample, row, context, root, ring: createKeyRing([root]) };
+}
+
+/** @throws Error if the row does not open */
+export function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
+  const outcome = unwrapSecret(row, sample.context, ring, sampleEpoch.key);
+  if (outcome.outcome !== 'unwrapped') throw new Error(outcome.outcome);
+  return outcome.secret;
 }
 
 /** A version byte, the key id, the latest expiry, the epoch, and the salt of the outer layer. */
