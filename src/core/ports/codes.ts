@@ -28,7 +28,7 @@ export interface CodeStore {
    * tag; other openers' codes stay valid. Resolves with the time once that is durable; with `null` if no such secret is waiting.
    */
   putCode(id: SecretId, code: NewCode): Promise<UnixSeconds | null>;
-  /** Returns the tag of the last code with this look tag; `null` if there is none, or it has ended at store time. Changes nothing. */
+  /** Returns the tag of the last code with this look tag; `null` without one, or once it has ended at store time. Changes nothing. */
   findCode(id: SecretId, lookTag: Uint8Array): Promise<Uint8Array | null>;
   /** Records the state of a code's mail. Ignores an unknown code. */
   setCodeState(id: SecretId, codeTag: Uint8Array, state: DeliveryState): Promise<void>;

@@ -51,7 +51,7 @@ export async function change(deps: Core, input: ChangeInput, caller: Caller): Pr
   return { outcome: 'found', receipt, grantedTtlSeconds: lifetime?.grantedSeconds ?? null };
 }
 
-/** The mails too, so that nobody who used them up keeps the right person out. */
+/** The mails too: if somebody used them up, the right person could not ask for a code. */
 const codeCounts = (id: SecretId) => [countedId(id, 'wrongCodes'), countedId(id, 'mailedCodes')];
 
 type LifetimeOutcome =

@@ -61,8 +61,8 @@ const fromSender = mails(100, 3_600);
 const [toMailbox, toMailboxInAll] = [mails(30, 86_400), mails(40, 86_400)];
 
 /**
- * Counts a mail for its sender, its mailbox and its secret: against every limit or none. Apart from mails with links, so that neither uses
- * up the other (P21). Returns the seconds to wait, or 0.
+ * Counts a mail for its sender, its mailbox and its secret: against every limit or none. Mails with links have other limits (P21).
+ * Returns the seconds to wait, or 0.
  */
 async function countMail(
   { store, limits, ring }: Core,

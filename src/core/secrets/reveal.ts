@@ -120,7 +120,7 @@ export async function inspect(
   const live = await findLive(deps, input.secretKey);
   if (live === null) return { outcome: 'unknown' };
   const { stored, secretKey } = live;
-  // Nobody without the mailbox may try a passphrase, and a look takes no code.
+  // A look takes no code, and trying passphrases needs one.
   if (stored.verify && stored.hasPassphrase) return { outcome: 'code_required' };
   const isLook = stored.sealed && input.proofs === null;
   const access = isLook ? null : await proveLive(deps, live, input);

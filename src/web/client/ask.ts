@@ -86,7 +86,7 @@ async function renew(key: string, end: string): Promise<void> {
   if ('error' in found && found.error !== 'unknown_request') throw new Error('not now');
   if ('error' in found) remember(key);
   const shown = document.getElementById(`mine-${key}`);
-  // Even if it was forgotten in the meantime.
+  // Even if another tab forgot it meanwhile.
   if ('error' in found || !(key in remembered())) return drop(shown);
   const row = shown ?? rowFor(key);
   const unread = found.said.records.filter(isUnread).length;

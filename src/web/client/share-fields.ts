@@ -9,7 +9,7 @@ export const shareFields = {
   recipient: 'recipient',
   /** Whether the server mails each of several people their link. */
   mailsEach: 'mails-each',
-  /** The address to which a code is mailed when the secret is opened. */
+  /** Gets a code when somebody opens the secret. */
   verify: 'verify',
   /** Whether each of several people gets their own code. */
   verifyEach: 'verify-each',
